@@ -1,0 +1,120 @@
+//! One database that is served.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use crossbeam::sync::ShardedLock;
+use dashmap::DashMap;
+use md5::{Digest, Md5};
+use r2d2_sqlite::SqliteConnectionManager;
+use sha2::Sha256;
+
+use super::pool::Pooled;
+use super::schema::Schema;
+use super::snapshot::SqlError;
+
+/// One database: its name in URLs, its pool of connections, its schema.
+pub struct Database {
+    /// The name, as it stands (encoded) in URLs.
+    pub name: String,
+    /// The file, if it is one.
+    pub path: Option<PathBuf>,
+    /// Whether its content may change while we run.
+    pub is_mutable: bool,
+    /// Whether it lives in memory.
+    pub is_memory: bool,
+    pub(super) pool: r2d2::Pool<SqliteConnectionManager>,
+    /// Keeps a database in memory alive; SQLite drops it with its last connection.
+    pub(super) keeper: Option<parking_lot::Mutex<rusqlite::Connection>>,
+    /// The schema and the `schema_version` that it was read at. Every page
+    /// looks here, hence a lock whose readers share no cache line.
+    pub(super) schema: ShardedLock<Option<(i64, Arc<Schema>)>>,
+    pub(super) hash: OnceLock<Option<String>>,
+    /// Row counts of an immutable file's tables: they never change.
+    pub(super) counts: DashMap<String, i64>,
+}
+
+impl Database {
+    /// Takes a connection from the pool, opening one if none is idle. There
+    /// are as many as threads and admitted pages can use, so this only waits
+    /// for SQLite to open a file.
+    pub(super) fn connection(&self) -> Result<Pooled, SqlError> {
+        self.pool
+            .get()
+            .map_err(|error| SqlError::Unavailable(error.to_string()))
+    }
+
+    /// The schema at `version`, from the cache or by `load`. Another program
+    /// may change the schema at any time; SQLite then raises the version.
+    pub(super) fn schema_at(
+        &self,
+        version: i64,
+        load: impl FnOnce() -> Result<Schema, SqlError>,
+    ) -> Result<Arc<Schema>, SqlError> {
+        if let Ok(cached) = self.schema.read()
+            && let Some((at, schema)) = &*cached
+            && *at == version
+        {
+            return Ok(schema.clone());
+        }
+        let schema = Arc::new(load()?);
+        if let Ok(mut cached) = self.schema.write() {
+            *cached = Some((version, schema.clone()));
+        }
+        Ok(schema)
+    }
+
+    /// The row count of a table of an immutable file, if it was counted before.
+    pub fn known_count(&self, table: &str) -> Option<i64> {
+        self.counts.get(table).map(|count| *count)
+    }
+
+    /// Keeps a full row count. Does nothing for a database that may change.
+    pub fn keep_count(&self, table: &str, count: i64) {
+        if !self.is_mutable {
+            self.counts.insert(table.to_owned(), count);
+        }
+    }
+
+    /// The size of the file in bytes; 0 for memory, as in Datasette.
+    pub fn size(&self) -> u64 {
+        self.path
+            .as_ref()
+            .and_then(|path| path.metadata().ok())
+            .map_or(0, |file| file.len())
+    }
+
+    /// The SHA-256 of an immutable file, in hex. Read once, when first asked for.
+    pub fn hash(&self) -> Option<&str> {
+        self.hash
+            .get_or_init(|| {
+                let path = self.path.as_ref().filter(|_| !self.is_mutable)?;
+                let mut hasher = Sha256::new();
+                std::io::copy(&mut std::fs::File::open(path).ok()?, &mut hasher).ok()?;
+                Some(hex(&hasher.finalize()))
+            })
+            .as_deref()
+    }
+
+    /// Six hex digits of a colour: of the file's hash, or of the name's MD5.
+    pub fn color(&self) -> String {
+        let digits = self
+            .hash()
+            .map_or_else(|| hex(&Md5::digest(&self.name)), str::to_owned);
+        digits.chars().take(6).collect()
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        drop(self.keeper.take());
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}

@@ -1,0 +1,24 @@
+//! SQLite: which databases are served, how a page reads one of them.
+//!
+//! [`registry`] opens files; [`database`] is one of them with its [`pool`] of
+//! connections and its cached [`schema`]; [`snapshot`] gives all jobs of a page
+//! the same state of it. [`value`] is a value as SQLite stores it, [`functions`]
+//! and [`tally`] are the SQL functions that we add, [`ffi`] the only place that
+//! calls SQLite's C API directly. Nothing here knows of pages or HTTP.
+
+pub mod database;
+mod ffi;
+pub mod functions;
+pub mod limit;
+pub mod pool;
+pub mod registry;
+pub mod schema;
+pub mod snapshot;
+pub mod tally;
+pub mod value;
+
+pub use database::Database;
+pub use limit::{Cancel, Limit};
+pub use registry::{OpenOptions, OpenReport, Registry, Source};
+pub use snapshot::PageSnapshot;
+pub use value::Value;

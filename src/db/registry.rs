@@ -1,0 +1,299 @@
+//! The databases that are served, in the order in which they were named.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use crossbeam::sync::ShardedLock;
+use dashmap::DashMap;
+use parking_lot::Mutex;
+use rusqlite::{Connection, OpenFlags};
+use scheduled_thread_pool::ScheduledThreadPool;
+
+use super::database::Database;
+use super::pool::{Place, Target};
+use super::snapshot::sqlite_message;
+
+/// Threads that open connections for all pools together.
+const HELPERS: usize = 2;
+/// The name of the database that is served when there is no file, and with `--memory`.
+const MEMORY: &str = "_memory";
+/// `--crossdb` attaches this many databases at the most: SQLite's limit.
+const ATTACH_LIMIT: usize = 10;
+
+/// Something to serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// Named with `-i`: nobody changes it while we run.
+        immutable: bool,
+    },
+    /// An empty database in memory.
+    Memory,
+    /// A file that is read into memory at the start and served from there.
+    Preload(PathBuf),
+}
+
+/// What applies to all databases.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenOptions {
+    /// Attach the other databases to `_memory`.
+    pub crossdb: bool,
+    /// SQLite's page cache a connection in KiB; 0 keeps SQLite's default (2 MiB).
+    pub cache_size_kb: u64,
+    /// Connections a database at the most.
+    pub connections: u32,
+}
+
+/// What came of opening the sources.
+pub struct OpenReport {
+    /// Those that could be opened.
+    pub registry: Registry,
+    /// Path and reason of each that could not.
+    pub failures: Vec<(String, String)>,
+}
+
+/// The databases by name.
+pub struct Registry {
+    databases: Vec<Arc<Database>>,
+    by_name: HashMap<String, Arc<Database>>,
+}
+
+impl Registry {
+    /// Opens every source once, to see that it is a database, and sets up its pool.
+    pub fn open(sources: Vec<Source>, options: &OpenOptions) -> OpenReport {
+        let helpers = Arc::new(
+            ScheduledThreadPool::builder()
+                .num_threads(HELPERS)
+                .thread_name_pattern("sqlite-open-{}")
+                .build(),
+        );
+        let mut registry = Self {
+            databases: Vec::new(),
+            by_name: HashMap::new(),
+        };
+        let mut failures = Vec::new();
+        for source in sources {
+            let label = match &source {
+                Source::File { path, .. } | Source::Preload(path) => path.display().to_string(),
+                Source::Memory => MEMORY.to_owned(),
+            };
+            match registry.open_source(source, options, &helpers) {
+                Ok(database) => registry.add(database),
+                Err(reason) => failures.push((label, reason)),
+            }
+        }
+        OpenReport { registry, failures }
+    }
+
+    /// The databases in the order in which they were named.
+    pub fn databases(&self) -> impl Iterator<Item = &Arc<Database>> {
+        self.databases.iter()
+    }
+
+    /// The database of that name.
+    pub fn get(&self, name: &str) -> Option<&Arc<Database>> {
+        self.by_name.get(name)
+    }
+
+    fn add(&mut self, database: Database) {
+        let database = Arc::new(database);
+        self.by_name.insert(database.name.clone(), database.clone());
+        self.databases.push(database);
+    }
+
+    fn open_source(
+        &self,
+        source: Source,
+        options: &OpenOptions,
+        helpers: &Arc<ScheduledThreadPool>,
+    ) -> Result<Database, String> {
+        let (name, path, place, preload) = match source {
+            Source::Memory => {
+                let name = self.free_name(MEMORY);
+                (name.clone(), None, Place::Memory(name), None)
+            }
+            Source::Preload(file) => {
+                let name = self.free_name(&stem(&file));
+                (name.clone(), None, Place::Memory(name), Some(file))
+            }
+            Source::File { path, immutable } => {
+                if !path.is_file() {
+                    return Err(if path.is_dir() {
+                        "is a folder"
+                    } else {
+                        "no such file"
+                    }
+                    .into());
+                }
+                let place = if immutable {
+                    Place::Immutable
+                } else {
+                    Place::Mutable
+                };
+                (
+                    self.free_name(&stem(&path)),
+                    Some(path.clone()),
+                    place(path),
+                    None,
+                )
+            }
+        };
+        let attach = if options.crossdb && path.is_none() && preload.is_none() {
+            self.files().take(ATTACH_LIMIT).collect()
+        } else {
+            Vec::new()
+        };
+        let is_memory = matches!(place, Place::Memory(_));
+        let is_mutable = matches!(place, Place::Mutable(_));
+        let target = Target {
+            place,
+            cache_size_kb: options.cache_size_kb,
+            attach,
+        };
+        let keeper = if is_memory {
+            let mut keeper = target.connect_to_fill().map_err(|e| sqlite_message(&e))?;
+            if let Some(file) = &preload {
+                fill(&mut keeper, file).map_err(|e| sqlite_message(&e))?;
+            }
+            Some(Mutex::new(keeper))
+        } else {
+            None
+        };
+        check(&target).map_err(|e| sqlite_message(&e))?;
+        Ok(Database {
+            name,
+            path,
+            // Datasette calls memory mutable; nothing of ours changes it.
+            is_mutable: is_mutable || is_memory,
+            is_memory,
+            pool: target.pool(options.connections.max(1), helpers.clone()),
+            keeper,
+            schema: ShardedLock::new(None),
+            hash: OnceLock::new(),
+            counts: DashMap::new(),
+        })
+    }
+
+    /// `stem`, or `stem_2`, `stem_3` … if that is taken.
+    fn free_name(&self, stem: &str) -> String {
+        let mut name = stem.to_owned();
+        let mut n = 1;
+        while self.by_name.contains_key(&name) {
+            n += 1;
+            name = format!("{stem}_{n}");
+        }
+        name
+    }
+
+    fn files(&self) -> impl Iterator<Item = (String, PathBuf)> {
+        self.databases
+            .iter()
+            .filter_map(|d| Some((d.name.clone(), d.path.clone()?)))
+    }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Reads the schema, which fails on a file that is no database or whose first pages are damaged.
+fn check(target: &Target) -> rusqlite::Result<()> {
+    target
+        .connect()?
+        .query_row("select count(*) from sqlite_schema", [], |_| Ok(()))
+}
+
+/// Copies a file into a database in memory.
+fn fill(memory: &mut Connection, file: &Path) -> rusqlite::Result<()> {
+    let from = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    rusqlite::backup::Backup::new(&from, memory)?.run_to_completion(
+        10_000,
+        std::time::Duration::ZERO,
+        None,
+    )
+}
+
+/// A database with some content, for tests. The folder goes when dropped.
+#[cfg(test)]
+pub fn test_database(sql: &str) -> (tempfile::TempDir, Arc<Database>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let options = OpenOptions {
+        connections: 8,
+        ..OpenOptions::default()
+    };
+    let report = Registry::open(
+        vec![Source::File {
+            path,
+            immutable: false,
+        }],
+        &options,
+    );
+    assert!(report.failures.is_empty(), "{:?}", report.failures);
+    (folder, report.registry.get("test").unwrap().clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_one_stem_get_different_names_and_bad_files_are_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |sub: &str, text: Option<&str>| {
+            let path = folder.path().join(sub);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match text {
+                Some(text) => std::fs::write(&path, text).unwrap(),
+                None => Connection::open(&path)
+                    .unwrap()
+                    .execute_batch("create table t(x)")
+                    .unwrap(),
+            }
+            Source::File {
+                path,
+                immutable: false,
+            }
+        };
+        let sources = vec![
+            file("a/data.db", None),
+            file("b/data.db", None),
+            file(
+                "bad.db",
+                Some("this is no database, however long the text may be made"),
+            ),
+            Source::File {
+                path: folder.path().join("missing.db"),
+                immutable: false,
+            },
+            Source::Memory,
+        ];
+        let report = Registry::open(
+            sources,
+            &OpenOptions {
+                connections: 2,
+                ..OpenOptions::default()
+            },
+        );
+        let names: Vec<_> = report
+            .registry
+            .databases()
+            .map(|d| d.name.as_str())
+            .collect();
+        assert_eq!(names, ["data", "data_2", "_memory"]);
+        let reasons: Vec<_> = report
+            .failures
+            .iter()
+            .map(|(_, reason)| reason.as_str())
+            .collect();
+        assert_eq!(reasons, ["file is not a database", "no such file"]);
+    }
+}

@@ -1,0 +1,225 @@
+//! What a database is made of: its tables and views, their columns, and what links them.
+//!
+//! One call reads everything by one connection, so a page never asks SQLite about its schema. The rules by which a table is hidden,
+//! searchable or labelled are Datasette's; names are compared as SQLite compares them.
+
+mod columns;
+mod declaration;
+mod fts;
+mod hidden;
+mod keys;
+mod label;
+mod objects;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::{Connection, Error, ErrorCode, Result};
+
+pub use columns::{Affinity, Column};
+pub use keys::{ForeignKey, IncomingKey};
+
+use objects::Object;
+
+/// The tables and views of one database, in the order of `sqlite_schema`.
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    tables: Vec<Arc<Table>>,
+    by_name: HashMap<String, usize>,
+    by_folded_name: HashMap<String, usize>,
+}
+
+/// What a [`Table`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An ordinary table.
+    Table,
+    /// A virtual table.
+    Virtual,
+    /// A view.
+    View,
+}
+
+/// A table or view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name, as it was created.
+    pub name: String,
+    /// Table, virtual table or view.
+    pub kind: Kind,
+    /// Every column, hidden and generated ones included, in order.
+    pub columns: Vec<Column>,
+    /// The names of the primary key's columns, in the order of the key; empty if the rowid is the only key.
+    pub primary_keys: Vec<String>,
+    /// Whether it is a `WITHOUT ROWID` table.
+    pub without_rowid: bool,
+    /// The foreign keys of a single column, in the order of `PRAGMA foreign_key_list`.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// The foreign keys of any table that refer to this one, by table and column.
+    pub incoming: Vec<IncomingKey>,
+    /// The full-text table to search it by; its own name if it is one.
+    pub fts_table: Option<String>,
+    /// Whether it is left out of lists.
+    pub hidden: bool,
+    /// The column whose value stands for a row in links.
+    pub label_column: Option<String>,
+    /// The SQL that makes it and its indexes, each statement ended by `;`.
+    pub definition: Option<String>,
+    /// Whether a real column is called `rowid`, in any case, and hides the rowid.
+    pub has_rowid_column: bool,
+    /// SQLite's message if the columns cannot be read: a view of a missing column, a virtual table of an unknown module.
+    pub broken: Option<String>,
+}
+
+impl Table {
+    /// Whether it is a view.
+    pub fn is_view(&self) -> bool {
+        self.kind == Kind::View
+    }
+
+    /// The column of exactly that name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The column that SQLite means by `name`: ASCII letters match in any case.
+    pub fn find_column(&self, name: &str) -> Option<&Column> {
+        self.columns
+            .iter()
+            .find(|column| column.name.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Schema {
+    /// Reads the schema of the connection's `main` database, in a read transaction of its own unless one is open.
+    ///
+    /// A view or virtual table that SQLite cannot open becomes a table that is [`Table::broken`].
+    ///
+    /// # Errors
+    ///
+    /// SQLite's, if the database cannot be read, is locked, or the connection is interrupted.
+    pub fn load(conn: &Connection) -> Result<Self> {
+        // Without a transaction another process could change the schema between two of the statements below.
+        let transaction = if conn.is_autocommit() {
+            Some(conn.unchecked_transaction()?)
+        } else {
+            None
+        };
+        let schema = Self::read(conn)?;
+        if let Some(transaction) = transaction {
+            transaction.commit()?;
+        }
+        Ok(schema)
+    }
+
+    fn read(conn: &Connection) -> Result<Self> {
+        let objects = objects::read(conn)?;
+        let fts_tables = fts::Tables::of(&objects);
+        let hidden = hidden::Rule::of(&objects);
+        let mut tables = Vec::with_capacity(objects.tables.len());
+        let mut written_keys = Vec::with_capacity(objects.tables.len());
+        for object in &objects.tables {
+            tables.push(table(conn, object, &fts_tables, &hidden)?);
+            written_keys.push(or_none(keys::read(conn, object))?);
+        }
+        let by_folded_name = tables
+            .iter()
+            .enumerate()
+            .map(|(i, table)| (table.name.to_ascii_lowercase(), i))
+            .collect();
+        keys::link(&mut tables, written_keys, &by_folded_name);
+        Ok(Self {
+            by_name: tables
+                .iter()
+                .enumerate()
+                .map(|(i, table)| (table.name.clone(), i))
+                .collect(),
+            tables: tables.into_iter().map(Arc::new).collect(),
+            by_folded_name,
+        })
+    }
+
+    /// The table or view of exactly that name.
+    pub fn table(&self, name: &str) -> Option<&Arc<Table>> {
+        self.by_name.get(name).map(|&i| &self.tables[i])
+    }
+
+    /// The table or view that SQLite means by `name`: ASCII letters match in any case.
+    pub fn find(&self, name: &str) -> Option<&Arc<Table>> {
+        self.by_folded_name
+            .get(&name.to_ascii_lowercase())
+            .map(|&i| &self.tables[i])
+    }
+
+    /// The tables, virtual ones included, in the order of `sqlite_schema`.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables.iter().filter(|table| !table.is_view())
+    }
+
+    /// The views, in the order of `sqlite_schema`.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables.iter().filter(|table| table.is_view())
+    }
+}
+
+/// Reads one table; what depends on other tables' columns is left for [`keys::link`].
+fn table(
+    conn: &Connection,
+    object: &Object,
+    fts_tables: &fts::Tables,
+    hidden: &hidden::Rule,
+) -> Result<Table> {
+    let (columns, broken) = match columns::read(conn, object) {
+        Ok(columns) => (columns, None),
+        Err(error) => (Vec::new(), Some(fault_of_the_table(error)?)),
+    };
+    let label_column = or_none(label::column(conn, object, &columns))?;
+    Ok(Table {
+        name: object.name.clone(),
+        kind: object.kind,
+        primary_keys: columns::primary_keys(&columns),
+        without_rowid: object.without_rowid,
+        foreign_keys: Vec::new(),
+        incoming: Vec::new(),
+        fts_table: fts_tables.search(&object.name).map(str::to_owned),
+        hidden: hidden.hides(object),
+        label_column,
+        definition: object.definition(),
+        has_rowid_column: columns
+            .iter()
+            .any(|column| column.name.eq_ignore_ascii_case("rowid")),
+        columns,
+        broken,
+    })
+}
+
+/// The result, or none if it cannot be had because of a fault of the table.
+fn or_none<T: Default>(result: Result<T>) -> Result<T> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(error) => fault_of_the_table(error).map(|_| T::default()),
+    }
+}
+
+/// What is wrong with one table, or the error again if it is not about the table but about this moment: that must not be kept as part
+/// of the schema.
+fn fault_of_the_table(error: Error) -> Result<String> {
+    let (code, message) = match &error {
+        Error::SqliteFailure(code, message) => (Some(code.code), message.clone()),
+        Error::SqlInputError { error, msg, .. } => (Some(error.code), Some(msg.clone())),
+        _ => (None, None),
+    };
+    match code {
+        Some(
+            ErrorCode::OperationInterrupted
+            | ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::OutOfMemory
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::SchemaChanged,
+        ) => Err(error),
+        _ => Ok(message.unwrap_or_else(|| error.to_string())),
+    }
+}

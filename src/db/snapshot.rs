@@ -1,0 +1,264 @@
+//! One page, one state of the database.
+//!
+//! A page begins a read transaction on one connection, its *anchor*, and keeps
+//! it until its last job has ended. A job runs on the anchor if that is free;
+//! otherwise it takes a connection of its own and joins the anchor's state:
+//!
+//! - WAL: by `sqlite3_snapshot_open`. SQLite has no snapshot to give while the
+//!   WAL is empty; then a job may go on if it finds the WAL empty too, because
+//!   the anchor's read lock keeps a checkpoint from changing the file below.
+//! - Rollback journal and memory: by its own shared lock. The anchor's shared
+//!   lock keeps writers from committing as long as the page lasts.
+//! - Immutable files: nothing to do.
+//!
+//! Where joining fails, the job waits for the anchor instead. That is never
+//! wrong, only one job at a time, and it can't deadlock: a job holds nothing
+//! that another job waits for.
+
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
+use rusqlite::Connection;
+
+use super::ffi::Snapshot;
+use super::limit::{Cancel, Limit, is_interrupt};
+use super::pool::Pooled;
+use super::{Database, schema::Schema};
+use crate::error::Error;
+
+/// Why a job gave no result.
+#[derive(Debug)]
+pub enum SqlError {
+    /// Its time limit struck.
+    TimeLimit,
+    /// The client has gone.
+    Cancelled,
+    /// Another program kept the database locked, or no connection could be opened in time.
+    Unavailable(String),
+    /// SQLite's own complaint.
+    Sqlite(rusqlite::Error),
+}
+
+impl From<SqlError> for Error {
+    fn from(error: SqlError) -> Self {
+        match error {
+            SqlError::TimeLimit => {
+                Self::TimeLimit("The query took longer than the server allows".into())
+            }
+            SqlError::Cancelled => Self::Cancelled,
+            SqlError::Unavailable(reason) => {
+                tracing::warn!("database unavailable: {reason}");
+                Self::Busy {
+                    retry_after: std::time::Duration::from_secs(1),
+                }
+            }
+            SqlError::Sqlite(error) => Self::Internal(format!("SQLite: {error}")),
+        }
+    }
+}
+
+/// SQLite's sentence for an error, without the statement that `rusqlite` adds.
+pub fn sqlite_message(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A connection inside a read transaction, which ends when this is dropped.
+struct Reader(Pooled);
+
+impl Reader {
+    fn begin(connection: Pooled) -> rusqlite::Result<Self> {
+        connection.prepare_cached("begin")?.raw_execute()?;
+        Ok(Self(connection))
+    }
+
+    /// The first read takes the lock (or the WAL position) and tells the schema's version.
+    fn schema_version(&self) -> rusqlite::Result<i64> {
+        self.0
+            .prepare_cached("pragma schema_version")?
+            .query_row([], |row| row.get(0))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let ended = self
+            .0
+            .prepare_cached("rollback")
+            .and_then(|mut s| s.raw_execute());
+        if let Err(error) = ended
+            && !self.0.is_autocommit()
+        {
+            tracing::error!("a read transaction could not be ended: {error}");
+        }
+    }
+}
+
+/// How a job joins the state of the anchor.
+enum Shared {
+    Snapshot(Snapshot),
+    EmptyWal,
+    SharedLock,
+}
+
+/// The state of one database that all jobs of a page read.
+pub struct PageSnapshot<'d> {
+    database: &'d Database,
+    anchor: Mutex<Reader>,
+    shared: OnceLock<Shared>,
+    schema_version: i64,
+    cancel: Cancel,
+}
+
+impl<'d> PageSnapshot<'d> {
+    /// Begins to read `database`. Waits for a writer's lock for up to 5 seconds.
+    pub fn begin(database: &'d Database, cancel: &Cancel) -> Result<Self, SqlError> {
+        let anchor = Reader::begin(database.connection()?).map_err(classify)?;
+        let schema_version = anchor.schema_version().map_err(classify)?;
+        Ok(Self {
+            database,
+            anchor: Mutex::new(anchor),
+            shared: OnceLock::new(),
+            schema_version,
+            cancel: cancel.clone(),
+        })
+    }
+
+    /// The database's schema in this state.
+    pub fn schema(&self) -> Result<std::sync::Arc<Schema>, SqlError> {
+        self.database.schema_at(self.schema_version, || {
+            self.read(Limit::NONE, |c| Schema::load(c))
+        })
+    }
+
+    /// Runs one job in this state, on the anchor or on a connection of its own.
+    /// The limit counts from the start of the job's SQL.
+    pub fn read<T>(
+        &self,
+        limit: Limit,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, SqlError> {
+        if self.cancel.is_cancelled() {
+            return Err(SqlError::Cancelled);
+        }
+        let result = if let Some(anchor) = self.anchor.try_lock() {
+            limit.enforce(&anchor.0, &self.cancel, job)
+        } else if let Some(reader) = self.join()? {
+            limit.enforce(&reader.0, &self.cancel, job)
+        } else {
+            limit.enforce(&self.anchor.lock().0, &self.cancel, job)
+        };
+        result.map_err(|error| {
+            if is_interrupt(&error) && self.cancel.is_cancelled() {
+                SqlError::Cancelled
+            } else {
+                classify(error)
+            }
+        })
+    }
+
+    /// A second connection in the anchor's state, `None` if there can't be one.
+    fn join(&self) -> Result<Option<Reader>, SqlError> {
+        let Some(shared) = self.shared() else {
+            return Ok(None);
+        };
+        let Ok(reader) = Reader::begin(self.database.connection()?) else {
+            return Ok(None);
+        };
+        let joined = match shared {
+            Shared::Snapshot(snapshot) => snapshot.open(&reader.0),
+            Shared::EmptyWal => {
+                reader.schema_version().is_ok() && Snapshot::of(&reader.0).is_none()
+            }
+            Shared::SharedLock => reader.schema_version().is_ok(),
+        };
+        Ok(joined.then_some(reader))
+    }
+
+    /// Made when the first job wants to join. That asks the anchor, so it has
+    /// to wait for the job that runs there now; a page whose jobs all fit on
+    /// the anchor never pays for it.
+    fn shared(&self) -> Option<&Shared> {
+        if let Some(shared) = self.shared.get() {
+            return Some(shared);
+        }
+        if !self.database.is_mutable {
+            return Some(self.shared.get_or_init(|| Shared::SharedLock));
+        }
+        None
+    }
+
+    /// Gets ready for jobs that run at the same time. To be called while no job runs.
+    pub fn share(&self) -> Result<(), SqlError> {
+        if self.shared.get().is_some() || !self.database.is_mutable {
+            return Ok(());
+        }
+        let anchor = self.anchor.lock();
+        let mode: String = anchor
+            .0
+            .prepare_cached("pragma journal_mode")
+            .and_then(|mut s| s.query_row([], |row| row.get(0)))
+            .map_err(classify)?;
+        let shared = if mode.eq_ignore_ascii_case("wal") {
+            Snapshot::of(&anchor.0).map_or(Shared::EmptyWal, Shared::Snapshot)
+        } else {
+            Shared::SharedLock
+        };
+        let _ = self.shared.set(shared);
+        Ok(())
+    }
+}
+
+fn classify(error: rusqlite::Error) -> SqlError {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    match error.sqlite_error_code() {
+        _ if is_interrupt(&error) => SqlError::TimeLimit,
+        Some(DatabaseBusy | DatabaseLocked) => SqlError::Unavailable(error.to_string()),
+        _ => SqlError::Sqlite(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::super::registry::test_database;
+    use super::*;
+
+    fn count(connection: &Connection) -> rusqlite::Result<i64> {
+        connection.query_row("select count(*) from t", [], |row| row.get(0))
+    }
+
+    /// Two jobs at once: the second can't have the anchor.
+    fn two_at_once(snapshot: &PageSnapshot<'_>, between: impl FnOnce() + Send) -> (i64, i64) {
+        snapshot.share().unwrap();
+        snapshot
+            .read(Limit::NONE, |first| {
+                between();
+                let second = thread::scope(|scope| {
+                    scope
+                        .spawn(|| snapshot.read(Limit::NONE, count).unwrap())
+                        .join()
+                        .unwrap()
+                });
+                Ok((count(first)?, second))
+            })
+            .unwrap()
+    }
+
+    #[test]
+    fn jobs_at_the_same_time_see_one_state_of_a_wal_database() {
+        let (folder, database) =
+            test_database("pragma journal_mode = wal; create table t(x); insert into t values (1)");
+        let writer = Connection::open(folder.path().join("test.db")).unwrap();
+        writer.execute_batch("insert into t values (2)").unwrap();
+        let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        let counts = two_at_once(&snapshot, || {
+            writer.execute_batch("insert into t values (3)").unwrap();
+        });
+        assert_eq!(counts, (2, 2));
+    }
+}

@@ -1,0 +1,239 @@
+//! What the pages share, and the server that calls them.
+
+use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::io::{self, Write as _};
+use std::net::ToSocketAddrs as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use actix_web::{HttpRequest, HttpResponse, HttpServer, web};
+use serde_json::Value;
+
+use super::access_log::Line;
+use super::respond::Additions;
+use super::routes::{self, Route};
+pub use super::shutdown::Stopped;
+use super::statics::Statics;
+use super::templates::Templates;
+use super::{dispatch, errors, incoming, respond, shutdown, versions};
+use crate::config::Config;
+use crate::db::Registry;
+use crate::engine::Engine;
+use crate::error::Error;
+
+/// A connection that asks for nothing is closed after this long.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// A client may take this long to send the head of a request.
+const SLOW_CLIENT: Duration = Duration::from_secs(10);
+/// Connections that wait to be accepted, beyond which the kernel refuses.
+const BACKLOG: u32 = 2048;
+
+/// Everything that answering a request needs; made once, changed never.
+pub struct App {
+    /// Settings, metadata and options.
+    pub config: Config,
+    /// The databases.
+    pub registry: Registry,
+    /// The pool that runs SQL.
+    pub engine: Engine,
+    /// The HTML templates.
+    pub templates: Templates,
+    /// The files of the program.
+    pub statics: Statics,
+    /// `/-/versions`
+    pub versions: Value,
+    /// `--cors`
+    pub cors: bool,
+    /// `--access-log`
+    pub access_log: bool,
+}
+
+impl App {
+    /// Puts the parts together and makes those that follow from them.
+    ///
+    /// # Errors
+    /// One sentence: a template does not compile, or SQLite does not work at all.
+    pub fn new(config: Config, registry: Registry, engine: Engine) -> Result<Self, String> {
+        let statics = Statics::built_in();
+        Ok(Self {
+            templates: Templates::built_in(&config, &statics)?,
+            versions: versions::versions().map_err(|error| format!("SQLite: {error}"))?,
+            statics,
+            config,
+            registry,
+            engine,
+            cors: false,
+            access_log: false,
+        })
+    }
+}
+
+/// Where to listen.
+#[derive(Debug, Clone)]
+pub struct Listen {
+    /// A name or an address.
+    pub host: String,
+    /// The port; 0 for any.
+    pub port: u16,
+    /// Threads that speak HTTP; `None` for one a core.
+    pub workers: Option<usize>,
+}
+
+/// Serves until told to stop. Prints `Serving on http://…/` when it listens.
+///
+/// # Errors
+/// One sentence: the address cannot be listened on, or the server broke.
+pub async fn serve(app: Arc<App>, listen: &Listen) -> Result<Stopped, String> {
+    let place = format!("{}:{}", listen.host, listen.port);
+    let grace = Duration::from_millis(app.config.settings.shutdown_grace_ms);
+    let base = app.config.settings.base_url.clone();
+    let make = || {
+        let app = Arc::clone(&app);
+        let server = HttpServer::new(move || {
+            let app = Arc::clone(&app);
+            actix_web::App::new().default_service(web::to(move |http: HttpRequest| {
+                handle(Arc::clone(&app), http)
+            }))
+        })
+        .keep_alive(KEEP_ALIVE)
+        .client_request_timeout(SLOW_CLIENT)
+        // A client that has gone drops its handler, which cancels its SQL.
+        .h1_allow_half_closed(false)
+        .tcp_nodelay(true)
+        .backlog(BACKLOG)
+        .disable_signals()
+        // `shutdown` counts the grace; this bound only has to be longer.
+        .shutdown_timeout(grace.as_secs() + 2);
+        match listen.workers {
+            Some(workers) => server.workers(workers),
+            None => server,
+        }
+    };
+    // Of the addresses that a name has, the first that works: with port 0 two would get two ports.
+    let addresses = (listen.host.as_str(), listen.port)
+        .to_socket_addrs()
+        .map_err(|error| format!("cannot listen on {place}: {error}"))?;
+    let mut bound = Err(io::Error::other("no address of that name"));
+    for address in addresses {
+        bound = make().bind(address);
+        if bound.is_ok() {
+            break;
+        }
+    }
+    let server = bound.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => format!("cannot listen on {place}: the port is taken"),
+        _ => format!("cannot listen on {place}: {error}"),
+    })?;
+    let address = server.addrs().first().map(ToString::to_string);
+    let server = server.run();
+    let mut out = io::stdout().lock();
+    // Nobody may be reading; that is no reason not to serve.
+    let _ = writeln!(out, "Serving on http://{}{base}", address.unwrap_or(place));
+    let _ = out.flush();
+    drop(out);
+    shutdown::run(server, grace)
+        .await
+        .map_err(|error| format!("the server stopped: {error}"))
+}
+
+/// Answers one request.
+async fn handle(app: Arc<App>, http: HttpRequest) -> HttpResponse {
+    let (request, terms) = incoming::read(&http, &app.config.settings);
+    let line = app
+        .access_log
+        .then(|| Line::begin(&request.method, &request.full_path()));
+    let route = routes::resolve(&request.path);
+    let is_file = matches!(route, Route::Static(_) | Route::Favicon);
+    let answered = caught(dispatch::answer(&app, request, &terms, route)).await;
+    let answered = answered.unwrap_or_else(|panic| Err(Error::Internal(panic_text(&*panic))));
+    let response = answered.unwrap_or_else(|error| errors::answer(&app, &terms, &error));
+    let additions = Additions {
+        cors: app.cors,
+        is_static: is_file && matches!(response.status, 200 | 304),
+    };
+    respond::finish(&terms, response, additions, line)
+}
+
+/// Awaits a future and catches its panic: a panic costs one response, not the
+/// connections of a whole worker.
+async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
+    let mut future = pin!(future);
+    poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Err(panic) => Poll::Ready(Err(panic)),
+        },
+    )
+    .await
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no text");
+    format!("a page panicked: {text}")
+}
+
+/// An app over the in-memory database, for tests.
+#[cfg(test)]
+pub fn test_app() -> App {
+    use crate::db::{OpenOptions, Source};
+    use crate::engine::{EngineOptions, ExtrasMode};
+
+    let engine = Engine::new(&EngineOptions {
+        threads: 1,
+        mode: ExtrasMode::Auto,
+        max_pages: 0,
+        page_wait: Duration::from_secs(1),
+    })
+    .expect("a pool");
+    let options = OpenOptions {
+        connections: 2,
+        ..OpenOptions::default()
+    };
+    let report = Registry::open(vec![Source::Memory], &options);
+    App::new(Config::default(), report.registry, engine).expect("an app")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::body::to_bytes;
+    use actix_web::test::TestRequest;
+
+    async fn ask(app: &Arc<App>, path: &str) -> HttpResponse {
+        handle(
+            Arc::clone(app),
+            TestRequest::with_uri(path).to_http_request(),
+        )
+        .await
+    }
+
+    #[actix_web::test]
+    async fn a_request_goes_through_all_steps() {
+        let app = Arc::new(test_app());
+        let response = ask(&app, "/-/actor.json").await;
+        assert_eq!(response.status(), 200);
+        let body = to_bytes(response.into_body()).await.expect("a body");
+        assert_eq!(body, r#"{"ok":true,"actor":null}"#);
+        assert_eq!(ask(&app, "/no/such/page/here").await.status(), 404);
+        assert_eq!(ask(&app, "/-/versions/").await.status(), 302);
+        assert_eq!(ask(&app, "/-/static/app.css").await.status(), 200);
+    }
+
+    #[actix_web::test]
+    async fn a_panic_is_caught_with_its_text() {
+        let panic = caught(async { panic!("no {}", "luck") })
+            .await
+            .expect_err("a panic");
+        assert_eq!(panic_text(&*panic), "a page panicked: no luck");
+        assert_eq!(caught(async { 5 }).await.ok(), Some(5));
+    }
+}

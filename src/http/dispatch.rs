@@ -1,0 +1,134 @@
+//! From a [`Route`] to the page that answers it.
+
+use std::sync::Arc;
+
+use super::app::App;
+use super::errors;
+use super::incoming::Terms;
+use super::request::Request;
+use super::response::{Response, TEXT};
+use super::routes::Route;
+use super::{special, table};
+use crate::error::{Error, Result};
+
+/// Answers a request. Pages are asked for with GET or HEAD; the body of a HEAD
+/// is dropped later, so a page that would have to make one looks at the method.
+pub async fn answer(
+    app: &Arc<App>,
+    request: Request,
+    terms: &Terms,
+    route: Route,
+) -> Result<Response> {
+    match request.method.as_str() {
+        "GET" | "HEAD" => page(app, request, terms, route).await,
+        _ if route == Route::Nothing => Err(errors::nothing()),
+        "OPTIONS" => Ok(Response::whole(200, TEXT, "ok").header("allow", "HEAD, GET")),
+        _ => Err(Error::MethodNotAllowed),
+    }
+}
+
+async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> Result<Response> {
+    let if_none_match = terms.if_none_match.as_deref();
+    match route {
+        Route::Special { page, format } => special::show(app, &request, page, format),
+        Route::Static(name) => {
+            let hash = request.query.get("_hash");
+            app.statics.file(&name, hash, if_none_match)
+        }
+        Route::Favicon => app.statics.icon(if_none_match),
+        Route::Moved { to, keep_query } => Ok(moved(&request, terms, &to, keep_query)),
+        Route::Nothing => Err(errors::nothing()),
+        Route::Table {
+            database,
+            table: name,
+            format,
+        } => table::show(app, request, &database, &name, &format).await,
+        // The pages of databases: each calls `show` of its module in this folder.
+        Route::Index { .. }
+        | Route::Download { .. }
+        | Route::Database { .. }
+        | Route::Query { .. }
+        | Route::Row { .. } => Err(errors::nothing()),
+    }
+}
+
+/// 301. The new address has the prefix that the old one was asked for with.
+fn moved(request: &Request, terms: &Terms, to: &str, keep_query: bool) -> Response {
+    let prefix = terms
+        .path
+        .strip_suffix(request.path.as_str())
+        .unwrap_or_default();
+    let query = if keep_query { terms.query.as_str() } else { "" };
+    let location = crate::text::query::join(&format!("{prefix}{to}"), query);
+    let mut response = Response::redirect(301, &location);
+    for (name, value) in &mut response.headers {
+        if *name == "content-type" {
+            "text/plain".clone_into(value);
+        }
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+    use crate::http::app::test_app;
+    use crate::http::{incoming, routes};
+    use actix_web::http::Method;
+    use actix_web::test::TestRequest;
+
+    async fn ask(method: Method, path: &str) -> Result<Response> {
+        let app = Arc::new(test_app());
+        let http = TestRequest::with_uri(path).method(method).to_http_request();
+        let (request, terms) = incoming::read(&http, &Settings::default());
+        let route = routes::resolve(&request.path);
+        answer(&app, request, &terms, route).await
+    }
+
+    #[actix_web::test]
+    async fn pages_are_read_only() {
+        for method in [
+            Method::POST,
+            Method::PUT,
+            Method::DELETE,
+            Method::PATCH,
+            Method::TRACE,
+        ] {
+            let error = ask(method.clone(), "/-/versions").await.err();
+            assert_eq!(error, Some(Error::MethodNotAllowed), "{method}");
+        }
+        let error = ask(Method::POST, "/no/such/page/there")
+            .await
+            .err()
+            .expect("no page");
+        assert_eq!(error.status(), 404);
+    }
+
+    #[actix_web::test]
+    async fn options_tells_the_methods() {
+        let response = ask(Method::OPTIONS, "/-/versions.json")
+            .await
+            .expect("an answer");
+        assert_eq!(response.status, 200);
+        assert!(
+            response
+                .headers
+                .contains(&("allow", "HEAD, GET".to_owned()))
+        );
+    }
+
+    #[actix_web::test]
+    async fn an_address_that_moved_is_a_301() {
+        for (path, location) in [("/-?x=1", "/-/"), ("/:memory:/t?x=1", "/_memory/t?x=1")] {
+            let response = ask(Method::GET, path).await.expect("an answer");
+            assert_eq!(response.status, 301);
+            assert!(
+                response
+                    .headers
+                    .contains(&("location", location.to_owned())),
+                "{path}"
+            );
+        }
+    }
+}

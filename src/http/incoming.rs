@@ -1,0 +1,197 @@
+//! Reads a request once: what pages want to know of it ([`Request`]) and what
+//! its answer must look like ([`Terms`]).
+
+use actix_web::HttpRequest;
+use actix_web::http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH,
+};
+
+use super::request::Request;
+use crate::config::Settings;
+use crate::text::query::QueryString;
+
+/// In which form an error is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorForm {
+    /// A page for people.
+    Html,
+    /// An object, for paths that end in `.json`.
+    Json,
+    /// A line of text, for paths that end in `.csv`.
+    Text,
+}
+
+impl ErrorForm {
+    fn of(path: &str) -> Self {
+        match path.rsplit_once('.') {
+            Some((_, "json")) => Self::Json,
+            Some((_, "csv")) => Self::Text,
+            _ => Self::Html,
+        }
+    }
+}
+
+/// How sure it is that a program asks, which reads JSON better than a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SpeaksJson {
+    /// Nothing says so.
+    No,
+    /// It accepts JSON.
+    Accepts,
+    /// It sent JSON.
+    Sends,
+}
+
+/// What the answer depends on besides the page.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    /// The path as it was sent, `base_url` and all.
+    pub path: String,
+    /// The query as it was sent.
+    pub query: String,
+    /// Whether only the headers are wanted.
+    pub head: bool,
+    /// How errors are told.
+    pub error_form: ErrorForm,
+    /// Whether the client is a program that speaks JSON, whatever the path.
+    pub json: SpeaksJson,
+    /// Whether the answer may depend on who asks, and no shared cache may keep it.
+    pub personal: bool,
+    /// The `If-None-Match` header.
+    pub if_none_match: Option<String>,
+}
+
+/// Takes a request of actix-web apart.
+pub fn read(http: &HttpRequest, settings: &Settings) -> (Request, Terms) {
+    let uri = http.uri();
+    let path = uri.path();
+    let query = uri.query().unwrap_or_default();
+    let header = |name: HeaderName| http.headers().get(name)?.to_str().ok();
+    let json = if header(CONTENT_TYPE) == Some("application/json") {
+        SpeaksJson::Sends
+    } else if header(ACCEPT).is_some_and(|value| value.contains("application/json")) {
+        SpeaksJson::Accepts
+    } else {
+        SpeaksJson::No
+    };
+    let terms = Terms {
+        path: path.to_owned(),
+        query: query.to_owned(),
+        head: http.method() == actix_web::http::Method::HEAD,
+        error_form: ErrorForm::of(path),
+        json,
+        personal: http.headers().contains_key(COOKIE) || http.headers().contains_key(AUTHORIZATION),
+        if_none_match: header(IF_NONE_MATCH).map(str::to_owned),
+    };
+    let host = header(HOST)
+        .or(uri.host())
+        .unwrap_or("localhost")
+        .to_owned();
+    let scheme = if settings.force_https_urls || behind_https(http) {
+        "https"
+    } else {
+        "http"
+    };
+    let request = Request {
+        method: http.method().as_str().to_owned(),
+        path: below_base(path, &settings.base_url).to_owned(),
+        query: QueryString::parse(query),
+        origin: format!("{scheme}://{host}"),
+        host,
+        base_url: settings.base_url.clone(),
+    };
+    (request, terms)
+}
+
+/// Whether a proxy on this machine took the request in over HTTPS. Others may claim what they like.
+fn behind_https(http: &HttpRequest) -> bool {
+    http.peer_addr().is_some_and(|peer| peer.ip().is_loopback())
+        && http
+            .headers()
+            .get("x-forwarded-proto")
+            .and_then(|value| value.to_str().ok())
+            .is_some_and(|value| value.trim().eq_ignore_ascii_case("https"))
+}
+
+/// The path without `base_url`. A path that lacks the prefix is served all the
+/// same: a proxy in front may have taken it off.
+fn below_base<'p>(path: &'p str, base: &str) -> &'p str {
+    let prefix = base.trim_end_matches('/');
+    match path.strip_prefix(prefix) {
+        Some(rest) if rest.starts_with('/') => rest,
+        _ => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::test::TestRequest;
+
+    fn settings(base_url: &str) -> Settings {
+        Settings {
+            base_url: base_url.to_owned(),
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn a_path_is_served_with_and_without_its_base() {
+        for (path, base, expected) in [
+            ("/pre/db/t", "/pre/", "/db/t"),
+            ("/db/t", "/pre/", "/db/t"),
+            ("/pre/", "/pre/", "/"),
+            ("/pre", "/pre/", "/pre"),
+            ("/prefix", "/pre/", "/prefix"),
+            ("/db", "/", "/db"),
+            ("/", "/", "/"),
+        ] {
+            assert_eq!(below_base(path, base), expected, "{path} below {base}");
+        }
+    }
+
+    #[test]
+    fn the_form_of_an_error_follows_the_path() {
+        for (path, form) in [
+            ("/fx/t.json", ErrorForm::Json),
+            ("/no/such/page/at/all.json", ErrorForm::Json),
+            ("/fx/t.csv", ErrorForm::Text),
+            ("/fx/t", ErrorForm::Html),
+            ("/fx/t~2Ejson", ErrorForm::Html),
+        ] {
+            assert_eq!(ErrorForm::of(path), form, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_read_once_and_whole() {
+        let http = TestRequest::get()
+            .uri("/pre/fx/t%20x?a=1&b=")
+            .insert_header(("host", "example.com:81"))
+            .insert_header(("cookie", "a=b"))
+            .to_http_request();
+        let (request, terms) = read(&http, &settings("/pre/"));
+        assert_eq!(request.path, "/fx/t%20x");
+        assert_eq!(request.origin, "http://example.com:81");
+        assert_eq!(request.query.raw(), "a=1&b=");
+        assert_eq!(terms.path, "/pre/fx/t%20x");
+        assert!(terms.personal && !terms.head && terms.json == SpeaksJson::No);
+    }
+
+    #[test]
+    fn only_a_proxy_on_this_machine_is_believed() {
+        let request = |peer: &str| {
+            TestRequest::get()
+                .peer_addr(peer.parse().expect("an address"))
+                .insert_header(("x-forwarded-proto", "https"))
+                .insert_header(("host", "h"))
+                .to_http_request()
+        };
+        let origin = |http: &HttpRequest| read(http, &settings("/")).0.origin;
+        assert_eq!(origin(&request("127.0.0.1:5")), "https://h");
+        assert_eq!(origin(&request("10.0.0.1:5")), "http://h");
+        let mut forced = settings("/");
+        forced.force_https_urls = true;
+        assert_eq!(read(&request("10.0.0.1:5"), &forced).0.origin, "https://h");
+    }
+}

@@ -1,0 +1,29 @@
+//! HTTP: from a request to the page that answers it, and back.
+//!
+//! [`app`] listens; [`incoming`] reads a request; [`routes`] finds its page;
+//! [`dispatch`] calls the page; [`errors`] and [`respond`] make the answer that
+//! is sent. The pages that need no database are here too: [`statics`] and
+//! [`special`]. No page of the rest knows of actix-web.
+
+mod access_log;
+pub mod app;
+mod dispatch;
+mod embedded;
+mod errors;
+mod incoming;
+pub mod request;
+mod respond;
+pub mod response;
+pub mod routes;
+mod shutdown;
+mod special;
+pub mod statics;
+mod table;
+mod table_csv;
+pub mod templates;
+mod versions;
+
+pub use app::App;
+pub use request::Request;
+pub use response::{Body, Response};
+pub use routes::Format;

@@ -1,0 +1,217 @@
+//! The last step: a [`Response`] becomes actix-web's, with the headers that
+//! every answer carries.
+
+use actix_web::HttpResponse;
+use actix_web::body::{self, BodyStream};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
+
+use super::access_log::{Counted, Line};
+use super::incoming::Terms;
+use super::response::{Body, Response};
+
+/// What `--cors` adds, as Datasette does.
+const CORS: [(&str, &str); 5] = [
+    ("access-control-allow-origin", "*"),
+    (
+        "access-control-allow-headers",
+        "Authorization, Content-Type",
+    ),
+    ("access-control-expose-headers", "Link"),
+    ("access-control-allow-methods", "GET, POST, HEAD, OPTIONS"),
+    ("access-control-max-age", "3600"),
+];
+
+/// Request headers that may change the answer.
+const VARIES: [&str; 2] = ["Cookie", "Authorization"];
+
+/// What is added to an answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Additions {
+    /// `--cors`
+    pub cors: bool,
+    /// A file of the program: the same for everybody.
+    pub is_static: bool,
+}
+
+/// Makes the answer that is sent.
+pub fn finish(
+    terms: &Terms,
+    response: Response,
+    additions: Additions,
+    line: Option<Line>,
+) -> HttpResponse {
+    let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut http = with_body(terms, status, response.body, line);
+    let headers = http.headers_mut();
+    for (name, value) in response.headers {
+        append(headers, name, &value);
+    }
+    if !additions.is_static {
+        if additions.cors {
+            for (name, value) in CORS {
+                append(headers, name, value);
+            }
+        }
+        vary(headers);
+        if terms.personal {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+        }
+    }
+    http
+}
+
+fn with_body(terms: &Terms, status: StatusCode, body: Body, line: Option<Line>) -> HttpResponse {
+    match body {
+        Body::Whole(bytes) => {
+            if let Some(line) = line {
+                let sent = if terms.head { 0 } else { bytes.len() as u64 };
+                line.write(status.as_u16(), sent);
+            }
+            if status == StatusCode::NOT_MODIFIED {
+                return HttpResponse::with_body(status, body::None::new()).map_into_boxed_body();
+            }
+            // For HEAD actix-web sends the length and keeps the bytes.
+            HttpResponse::with_body(status, bytes).map_into_boxed_body()
+        }
+        Body::Stream(_) if terms.head => {
+            if let Some(line) = line {
+                line.write(status.as_u16(), 0);
+            }
+            HttpResponse::with_body(status, body::None::new()).map_into_boxed_body()
+        }
+        Body::Stream(stream) => match line {
+            None => HttpResponse::with_body(status, BodyStream::new(stream)).map_into_boxed_body(),
+            Some(line) => {
+                let counted = Counted::new(stream, status.as_u16(), line);
+                HttpResponse::with_body(status, BodyStream::new(counted)).map_into_boxed_body()
+            }
+        },
+    }
+}
+
+/// Appends a header; one that HTTP cannot carry is dropped rather than the answer.
+fn append(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    let name = HeaderName::from_bytes(name.as_bytes());
+    let value = HeaderValue::from_bytes(value.as_bytes());
+    if let (Ok(name), Ok(value)) = (name, value) {
+        headers.append(name, value);
+    } else {
+        tracing::warn!("a header that cannot be sent was left out");
+    }
+}
+
+/// Adds what every page varies with to what this one says of itself.
+fn vary(headers: &mut HeaderMap) {
+    let mut names: Vec<String> = headers
+        .get_all(VARY)
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect();
+    if names.is_empty() {
+        headers.insert(VARY, HeaderValue::from_static("Cookie, Authorization"));
+        return;
+    }
+    if names.iter().any(|name| name == "*") {
+        return;
+    }
+    for name in VARIES {
+        if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            names.push(name.to_owned());
+        }
+    }
+    if let Ok(value) = HeaderValue::from_str(&names.join(", ")) {
+        headers.insert(VARY, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+    use crate::http::response::{HTML, TEXT};
+    use actix_web::test::TestRequest;
+
+    fn finished(
+        request: TestRequest,
+        response: Response,
+        cors: bool,
+        is_static: bool,
+    ) -> HttpResponse {
+        let terms =
+            super::super::incoming::read(&request.to_http_request(), &Settings::default()).1;
+        finish(&terms, response, Additions { cors, is_static }, None)
+    }
+
+    fn values(http: &HttpResponse, name: &str) -> Vec<String> {
+        let values = http.headers().get_all(name);
+        values
+            .map(|value| value.to_str().expect("text").to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn an_answer_to_somebody_in_particular_is_kept_by_no_cache() {
+        let page = || Response::whole(200, HTML, "x").header("cache-control", "max-age=5");
+        let anybody = finished(TestRequest::get(), page(), false, false);
+        assert_eq!(values(&anybody, "cache-control"), ["max-age=5"]);
+        assert_eq!(values(&anybody, "vary"), ["Cookie, Authorization"]);
+        for header in ["cookie", "authorization"] {
+            let request = TestRequest::get().insert_header((header, "x"));
+            let somebody = finished(request, page(), false, false);
+            assert_eq!(
+                values(&somebody, "cache-control"),
+                ["private, no-store"],
+                "{header}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_program_is_the_same_for_everybody() {
+        let request = TestRequest::get().insert_header(("cookie", "x"));
+        let file = Response::whole(200, TEXT, "x").header("cache-control", "max-age=5");
+        let http = finished(request, file, true, true);
+        assert_eq!(values(&http, "cache-control"), ["max-age=5"]);
+        assert!(values(&http, "vary").is_empty());
+        assert!(values(&http, "access-control-allow-origin").is_empty());
+    }
+
+    #[test]
+    fn cors_headers_are_sent_once_each_when_asked_for() {
+        let with = finished(
+            TestRequest::get(),
+            Response::whole(200, TEXT, "x"),
+            true,
+            false,
+        );
+        for (name, value) in CORS {
+            assert_eq!(values(&with, name), [value]);
+        }
+        let without = finished(
+            TestRequest::get(),
+            Response::whole(200, TEXT, "x"),
+            false,
+            false,
+        );
+        assert!(values(&without, "access-control-allow-origin").is_empty());
+    }
+
+    #[test]
+    fn what_a_page_varies_with_is_kept() {
+        let page = Response::whole(200, TEXT, "x").header("vary", "Accept, cookie");
+        let http = finished(TestRequest::get(), page, false, false);
+        assert_eq!(values(&http, "vary"), ["Accept, cookie, Authorization"]);
+    }
+
+    #[test]
+    fn a_header_that_http_cannot_carry_does_not_cost_the_answer() {
+        let page = Response::whole(200, TEXT, "x").header("link", "a\nb");
+        assert_eq!(
+            finished(TestRequest::get(), page, false, false).status(),
+            200
+        );
+    }
+}

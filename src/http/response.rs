@@ -1,0 +1,67 @@
+//! An answer before it becomes actix-web's: status, headers and a body that is
+//! either whole or made piece by piece.
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures_util::Stream;
+
+/// A body that is made while it is sent.
+pub type BodyStream = Pin<Box<dyn Stream<Item = std::io::Result<Bytes>> + Send>>;
+
+/// The body of a [`Response`].
+pub enum Body {
+    /// All of it; sent with `Content-Length`.
+    Whole(Bytes),
+    /// Piece by piece, sent chunked. Its maker stops when the client has gone.
+    Stream(BodyStream),
+}
+
+/// An answer to one request.
+pub struct Response {
+    /// HTTP status code.
+    pub status: u16,
+    /// Header names (lower case) and values, besides those that the HTTP layer adds itself.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body; dropped for `HEAD`.
+    pub body: Body,
+}
+
+/// `application/json; charset=utf-8`
+pub const JSON: &str = "application/json; charset=utf-8";
+/// `text/html; charset=utf-8`
+pub const HTML: &str = "text/html; charset=utf-8";
+/// `text/plain; charset=utf-8`
+pub const TEXT: &str = "text/plain; charset=utf-8";
+
+impl Response {
+    /// A whole body of one media type.
+    pub fn whole(status: u16, content_type: &str, body: impl Into<Bytes>) -> Self {
+        Self {
+            status,
+            headers: vec![("content-type", content_type.to_owned())],
+            body: Body::Whole(body.into()),
+        }
+    }
+
+    /// A 200 with JSON.
+    pub fn json(value: &impl serde::Serialize) -> crate::error::Result<Self> {
+        let body = serde_json::to_vec(value)
+            .map_err(|e| crate::error::Error::Internal(format!("JSON: {e}")))?;
+        Ok(Self::whole(200, JSON, body))
+    }
+
+    /// A redirect. `location` is a path or URL, already encoded.
+    pub fn redirect(status: u16, location: &str) -> Self {
+        let mut response = Self::whole(status, HTML, Bytes::new());
+        response.headers.push(("location", location.to_owned()));
+        response
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+}

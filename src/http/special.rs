@@ -1,0 +1,182 @@
+//! What the server tells of itself: `/-/versions`, `/-/settings` and so on,
+//! each as JSON and as a page that shows the JSON.
+
+use serde_json::{Map, Value, json};
+
+use super::app::App;
+use super::request::Request;
+use super::response::{HTML, JSON, Response};
+use super::routes::{Format, Special};
+use super::templates::{Crumb, Frame};
+use crate::error::{Error, Result};
+use crate::text::query;
+
+/// Answers one of these pages.
+///
+/// # Errors
+/// 404 for a format other than JSON.
+pub fn show(app: &App, request: &Request, page: Special, format: Format) -> Result<Response> {
+    let value = value(app, page)?;
+    match format {
+        Format::Json => {
+            let body = match value {
+                Value::Object(map) => {
+                    let mut whole = Map::new();
+                    whole.insert("ok".to_owned(), Value::Bool(true));
+                    whole.extend(map);
+                    Value::Object(whole)
+                }
+                other => other,
+            };
+            Ok(Response::whole(200, JSON, body.to_string()))
+        }
+        Format::Html => as_page(app, request, page, &value),
+        other => Err(other.invalid()),
+    }
+}
+
+fn value(app: &App, page: Special) -> Result<Value> {
+    Ok(match page {
+        Special::Versions => app.versions.clone(),
+        Special::Settings => Value::Object(app.config.settings.as_json()),
+        Special::Databases => databases(app),
+        Special::Threads => json!({
+            "num_threads": app.engine.threads(),
+            "engine": serde_json::to_value(app.engine.stats())
+                .map_err(|error| Error::Internal(format!("/-/threads: {error}")))?,
+            "settings": app.config.settings.own_as_json(),
+        }),
+        Special::Config => app.config.redacted(),
+        Special::Plugins => json!([]),
+        Special::Actor => json!({"actor": null}),
+    })
+}
+
+fn databases(app: &App) -> Value {
+    let databases: Vec<Value> = app
+        .registry
+        .databases()
+        .map(|database| {
+            json!({
+                "name": database.name,
+                "route": database.name,
+                "path": database.path.as_ref().map(|path| path.to_string_lossy()),
+                "size": database.size(),
+                "is_mutable": database.is_mutable,
+                "is_memory": database.is_memory,
+                "hash": database.hash(),
+            })
+        })
+        .collect();
+    json!({"databases": databases})
+}
+
+fn as_page(app: &App, request: &Request, page: Special, value: &Value) -> Result<Response> {
+    let filename = format!("{}.json", page.name());
+    let alternate = request.absolute(&query::join(&format!("/-/{filename}"), request.query.raw()));
+    let crumbs = [Crumb {
+        href: app.config.settings.base_url.clone(),
+        label: "home".to_owned(),
+    }];
+    let mut context = app.templates.context(&Frame {
+        body_class: "show-json",
+        crumbs: &crumbs,
+        alternate_json: &alternate,
+        metadata: Some(app.config.instance()),
+    });
+    let json = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::Internal(format!("{filename}: {error}")))?;
+    context.insert("title", &filename);
+    context.insert("filename", &filename);
+    context.insert("json", &json);
+    let html = app.templates.render("json_page.html", &context)?;
+    Ok(Response::whole(200, HTML, html).header(
+        "link",
+        format!("<{alternate}>; rel=\"alternate\"; type=\"application/json+datasette\""),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+    use crate::http::app::test_app;
+    use crate::http::incoming;
+    use crate::http::response::Body;
+    use actix_web::test::TestRequest;
+
+    fn shown(page: Special, format: Format) -> (Response, String) {
+        let http = TestRequest::get()
+            .uri(&format!("/-/{}?x=1", page.name()))
+            .insert_header(("host", "h"))
+            .to_http_request();
+        let (request, _) = incoming::read(&http, &Settings::default());
+        let response = show(&test_app(), &request, page, format).expect("an answer");
+        let body = match &response.body {
+            Body::Whole(bytes) => String::from_utf8(bytes.to_vec()).expect("UTF-8"),
+            Body::Stream(_) => panic!("these pages are whole"),
+        };
+        (response, body)
+    }
+
+    fn json(page: Special) -> Value {
+        serde_json::from_str(&shown(page, Format::Json).1).expect("JSON")
+    }
+
+    #[test]
+    fn the_versions_tell_ours_and_those_of_sqlite() {
+        let versions = json(Special::Versions);
+        assert_eq!(versions["ok"], true);
+        assert_eq!(versions["turntable"]["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(versions["sqlite"]["version"], rusqlite::version());
+        let fts = versions["sqlite"]["fts_versions"]
+            .as_array()
+            .expect("a list");
+        assert!(fts.contains(&json!("FTS5")));
+    }
+
+    #[test]
+    fn objects_are_ok_and_lists_are_bare() {
+        assert_eq!(json(Special::Actor), json!({"ok": true, "actor": null}));
+        assert_eq!(json(Special::Plugins), json!([]));
+        assert_eq!(json(Special::Config), json!({"ok": true}));
+        assert_eq!(json(Special::Settings)["default_page_size"], 100);
+    }
+
+    #[test]
+    fn the_databases_are_listed_with_what_datasette_tells_of_them() {
+        let databases = json(Special::Databases);
+        let memory = databases["databases"][0].as_object().expect("an object");
+        let keys: Vec<_> = memory.keys().map(String::as_str).collect();
+        assert_eq!(
+            keys,
+            [
+                "name",
+                "route",
+                "path",
+                "size",
+                "is_mutable",
+                "is_memory",
+                "hash"
+            ]
+        );
+        assert_eq!(memory["name"], "_memory");
+        assert_eq!(memory["path"], Value::Null);
+    }
+
+    #[test]
+    fn the_threads_tell_of_the_engine_and_of_our_own_settings() {
+        let threads = json(Special::Threads);
+        assert_eq!(threads["num_threads"], 1);
+        assert_eq!(threads["settings"]["page_wait_ms"], 5000);
+        assert!(threads["engine"].is_object());
+    }
+
+    #[test]
+    fn the_page_links_to_its_json() {
+        let (response, html) = shown(Special::Versions, Format::Html);
+        assert!(html.contains("versions.json"));
+        let link = "<http://h/-/versions.json?x=1>; rel=\"alternate\"; type=\"application/json+datasette\"";
+        assert!(response.headers.contains(&("link", link.to_owned())));
+    }
+}

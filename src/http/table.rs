@@ -1,0 +1,193 @@
+//! `/{database}/{table}`: a table page as HTML, JSON or CSV.
+
+use std::sync::Arc;
+
+use super::app::App;
+use super::request::Request;
+use super::response::{HTML, JSON, Response, TEXT};
+use super::routes::Format as Extension;
+use super::table_csv;
+use super::templates::{Crumb, Frame};
+use crate::db::Database;
+use crate::engine::Page;
+use crate::error::{Error, Result};
+use crate::render::extras_json::{Sources, extras};
+use crate::render::links::Links;
+use crate::render::{json, table_html};
+use crate::table::execute::{Wanted, execute};
+use crate::table::redirect::canonical_query;
+use crate::table::request::{Format, Shape, TableRequest};
+use crate::table::{TablePage, request};
+use crate::text::query::join;
+
+/// Answers a request for a table or view.
+pub async fn show(
+    app: &Arc<App>,
+    request: Request,
+    database: &str,
+    table: &str,
+    extension: &Extension,
+) -> Result<Response> {
+    let format = format_of(extension)?;
+    let database = app
+        .registry
+        .get(database)
+        .ok_or_else(|| Error::NotFound(format!("Database not found: {database}")))?;
+    if let Some(query) = canonical_query(&request.query) {
+        let location = request.prefixed(&join(&request.path, &query));
+        let link = format!("<{location}>; rel=preload");
+        return Ok(Response::redirect(302, &location).header("link", link));
+    }
+    let config = app.config.table(&database.name, table);
+    let asked = TableRequest::parse(&request.query, format, &app.config.settings, config)?;
+    let job = Job {
+        app: app.clone(),
+        database: database.clone(),
+        table: table.to_owned(),
+        http: request,
+        request: asked,
+        format,
+    };
+    let ttl = job.request.ttl;
+    let response = if format == Format::Csv {
+        table_csv::show(job).await?
+    } else {
+        app.engine.offload(move |page| job.run(page)).await?
+    };
+    Ok(response
+        .header("cache-control", cache_control(ttl))
+        .header("referrer-policy", "no-referrer"))
+}
+
+fn format_of(extension: &Extension) -> Result<Format> {
+    match extension {
+        Extension::Html => Ok(Format::Html),
+        Extension::Json => Ok(Format::Json),
+        Extension::Csv => Ok(Format::Csv),
+        other => Err(other.invalid()),
+    }
+}
+
+fn cache_control(ttl: u64) -> String {
+    if ttl == 0 {
+        "no-cache".into()
+    } else {
+        format!("max-age={ttl}")
+    }
+}
+
+/// A page that is handed to the engine, with all that it needs.
+#[derive(Clone)]
+pub struct Job {
+    /// The program.
+    pub app: Arc<App>,
+    /// The database.
+    pub database: Arc<Database>,
+    /// The name of the table, which may not exist.
+    pub table: String,
+    /// The HTTP request.
+    pub http: Request,
+    /// What it asks for.
+    pub request: TableRequest,
+    /// In which form.
+    pub format: request::Format,
+}
+
+impl Job {
+    /// Runs the plan.
+    pub fn execute(&self, page: &Page<'_>) -> Result<TablePage> {
+        let wanted = Wanted::by(&self.request, &self.app.config, self.format);
+        execute(
+            page,
+            &self.app.config,
+            &self.database,
+            &self.table,
+            &self.request,
+            wanted,
+        )
+    }
+
+    fn run(&self, page: &Page<'_>) -> Result<Response> {
+        let content = self.execute(page)?;
+        let links = Links::new(&self.http, &self.database.name, &self.table);
+        let sources = Sources {
+            config: &self.app.config,
+            database: &self.database,
+            http: &self.http,
+            request: &self.request,
+            page: &content,
+            links: &links,
+        };
+        let next_url = self.next_url(&content, &links);
+        let response = match self.format {
+            Format::Html => self.html(&sources, next_url.as_deref())?,
+            _ => self.json(&sources, next_url.as_deref())?,
+        };
+        Ok(match next_url {
+            Some(url) => response.header("link", format!("<{url}>; rel=\"next\"")),
+            None => response,
+        })
+    }
+
+    /// The absolute URL of the page after `page`.
+    fn next_url(&self, page: &TablePage, links: &Links<'_>) -> Option<String> {
+        let sort = page
+            .plan
+            .order
+            .sort
+            .as_ref()
+            .filter(|_| !page.plan.table.is_view());
+        let sort = sort.map(|sort| {
+            (
+                if sort.descending {
+                    "_sort_desc"
+                } else {
+                    "_sort"
+                },
+                sort.name.as_str(),
+            )
+        });
+        page.next.as_deref().map(|token| links.next(token, sort))
+    }
+
+    fn html(&self, sources: &Sources<'_>, next_url: Option<&str>) -> Result<Response> {
+        let alternate = sources.links.alternate_json();
+        let table = &sources.page.plan.table;
+        let crumb = |href: &str, label: &str| Crumb {
+            href: href.to_owned(),
+            label: label.to_owned(),
+        };
+        let crumbs = [
+            crumb(&self.http.prefixed("/"), "home"),
+            crumb(&sources.links.database, &self.database.name),
+        ];
+        let body_class = table_html::body_class(&self.database.name, &table.name);
+        let mut context = self.app.templates.context(&Frame {
+            body_class: &body_class,
+            crumbs: &crumbs,
+            alternate_json: &alternate,
+            metadata: Some(
+                &self
+                    .app
+                    .config
+                    .table(&self.database.name, &table.name)
+                    .metadata,
+            ),
+        });
+        table_html::fill(&mut context, sources, next_url.unwrap_or_default());
+        let html = self.app.templates.render("table.html", &context)?;
+        let link = format!("<{alternate}>; rel=\"alternate\"; type=\"application/json+datasette\"");
+        Ok(Response::whole(200, HTML, html).header("link", link))
+    }
+
+    fn json(&self, sources: &Sources<'_>, next_url: Option<&str>) -> Result<Response> {
+        let around = json::Surroundings {
+            request: &self.request,
+            next_url,
+            extras: extras(sources),
+        };
+        let body = json::table(sources.page, &around)?;
+        let lines = self.request.newline_delimited && self.request.shape == Shape::Array;
+        Ok(Response::whole(200, if lines { TEXT } else { JSON }, body))
+    }
+}

@@ -1,0 +1,152 @@
+//! A table as CSV: one page of it, or with `_stream` all of it, page after
+//! page. Each page is handed to the engine by itself, so that a slow client
+//! holds no thread and no connection, and memory stays at one page.
+
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt};
+
+use super::response::{Body, Response, TEXT};
+use super::table::Job;
+use crate::error::{Error, Result};
+use crate::render::csv::{self, CsvContext};
+use crate::table::TablePage;
+use crate::table::request::Labels;
+use crate::text::tilde;
+
+const MIB: u64 = 1024 * 1024;
+
+/// Answers a request for CSV.
+pub async fn show(mut job: Job) -> Result<Response> {
+    let settings = &job.app.config.settings;
+    let streams = job
+        .http
+        .query
+        .get("_stream")
+        .is_some_and(|stream| !stream.is_empty());
+    if streams {
+        if !settings.allow_csv_stream {
+            return Err(Error::BadRequest(
+                "CSV streaming is disabled on this server: leave _stream out".into(),
+            ));
+        }
+        if job.request.next.is_some() {
+            return Err(Error::BadRequest(
+                "_next not allowed for CSV streaming: it begins at the first row".into(),
+            ));
+        }
+        job.request.size = settings.max_returned_rows;
+    }
+    if job.http.method == "HEAD" {
+        // The headers of an export do not depend on its rows: one page of none is enough to see that it can be made.
+        job.request.size = 0;
+    }
+    let header = job.http.query.get("_header") != Some("off");
+    let limit = settings.max_csv_mb.saturating_mul(MIB);
+    let headers = headers(&job);
+    let (first, next) = part(&job, header).await?;
+    let mut response = Response::whole(200, TEXT, Bytes::new());
+    response.headers = headers;
+    response.body = if streams && next.is_some() {
+        Body::Stream(Box::pin(rest(job, first, next, limit)))
+    } else {
+        let too_long = limit > 0 && first.len() as u64 > limit;
+        Body::Whole(if too_long { over_limit(limit) } else { first })
+    };
+    Ok(response)
+}
+
+fn headers(job: &Job) -> Vec<(&'static str, String)> {
+    if job.http.query.get("_dl").is_none_or(str::is_empty) {
+        return vec![("content-type", TEXT.to_owned())];
+    }
+    let name = tilde::encode(job.table.as_bytes());
+    vec![
+        ("content-type", "text/csv; charset=utf-8".to_owned()),
+        (
+            "content-disposition",
+            format!("attachment; filename=\"{name}.csv\""),
+        ),
+    ]
+}
+
+/// The bytes of one page, and the token of the next.
+async fn part(job: &Job, header: bool) -> Result<(Bytes, Option<String>)> {
+    let job = job.clone();
+    let engine = job.app.engine.clone();
+    engine
+        .offload(move |page| {
+            let content = job.execute(page)?;
+            let expanded = expanded(&job, &content);
+            let table_url = job.http.absolute(&format!(
+                "/{}/{}",
+                tilde::encode(job.database.name.as_bytes()),
+                tilde::encode(job.table.as_bytes())
+            ));
+            let mut out = if header {
+                csv::header(&content, &expanded)?
+            } else {
+                Vec::new()
+            };
+            out.extend(csv::rows(
+                &content,
+                &expanded,
+                &CsvContext {
+                    table_url: &table_url,
+                },
+            )?);
+            Ok((Bytes::from(out), content.next))
+        })
+        .await
+}
+
+/// The columns that a label column follows: foreign keys whose labels are wanted.
+fn expanded(job: &Job, page: &TablePage) -> Vec<bool> {
+    let is_key = |name: &String| {
+        page.plan
+            .table
+            .foreign_keys
+            .iter()
+            .any(|key| &key.column == name)
+    };
+    page.columns()
+        .iter()
+        .map(|name| match &job.request.labels {
+            Labels::Off => false,
+            Labels::All => is_key(name),
+            Labels::Columns(names) => is_key(name) && names.contains(name),
+        })
+        .collect()
+}
+
+/// The first page and those after it. What goes wrong on the way can only be
+/// told at the end of the body: the headers have been sent.
+fn rest(
+    job: Job,
+    first: Bytes,
+    next: Option<String>,
+    limit: u64,
+) -> impl stream::Stream<Item = std::io::Result<Bytes>> {
+    let sent = first.len() as u64;
+    let tail = stream::unfold(Some((job, next, sent)), move |state| async move {
+        let (mut job, next, sent) = state?;
+        job.request.next = Some(next?);
+        match part(&job, false).await {
+            Ok((bytes, _)) if limit > 0 && sent + bytes.len() as u64 > limit => {
+                Some((Ok(over_limit(limit)), None))
+            }
+            Ok((bytes, next)) => {
+                let sent = sent + bytes.len() as u64;
+                Some((Ok(bytes), Some((job, next, sent))))
+            }
+            Err(error) => {
+                tracing::error!("a CSV export ended early: {error}");
+                Some((Ok(Bytes::from(error.message().to_owned())), None))
+            }
+        }
+    });
+    stream::once(async move { Ok(first) }).chain(tail)
+}
+
+fn over_limit(limit: u64) -> Bytes {
+    Bytes::from(format!("CSV contains more than {limit} bytes"))
+}

@@ -1,0 +1,398 @@
+//! The extras of a table page as JSON.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::json::to_json;
+use super::links::Links;
+use crate::config::Config;
+use crate::db::Database;
+use crate::http::request::Request;
+use crate::table::TablePage;
+use crate::table::extras::labels::label_column;
+use crate::table::extras::{Extra, FacetKind, FacetSource};
+use crate::table::page::{Facet, is_capped};
+use crate::table::plan::Key;
+use crate::table::request::{Shape, TableRequest, is_filter};
+use crate::text::css;
+
+/// Everything that extras are made of.
+pub struct Sources<'s> {
+    /// The configuration.
+    pub config: &'s Config,
+    /// The database.
+    pub database: &'s Database,
+    /// The HTTP request.
+    pub http: &'s Request,
+    /// The table request.
+    pub request: &'s TableRequest,
+    /// What came out.
+    pub page: &'s TablePage,
+    /// Its links.
+    pub links: &'s Links<'s>,
+}
+
+/// The extras that the request wants, by name.
+pub fn extras(sources: &Sources<'_>) -> Map<String, Json> {
+    if !matches!(sources.request.shape, Shape::Objects | Shape::Arrays) {
+        return Map::new();
+    }
+    sources
+        .request
+        .extras
+        .iter()
+        .map(|&extra| (extra.name().to_owned(), one(sources, extra)))
+        .collect()
+}
+
+fn one(s: &Sources<'_>, extra: Extra) -> Json {
+    let (page, plan, table) = (s.page, &s.page.plan, &s.page.plan.table);
+    let is_view = table.is_view();
+    match extra {
+        Extra::Count => json!(page.count),
+        Extra::CountTruncated => json!(is_capped(page.count)),
+        Extra::CountSql => json!(plan.count_sql()),
+        Extra::FacetResults => facet_results(s),
+        Extra::FacetsTimedOut => json!(page.facets_timed_out),
+        Extra::SuggestedFacets => suggested_facets(s),
+        Extra::HumanDescriptionEn => json!(plan.description),
+        Extra::Columns => json!(page.columns()),
+        Extra::AllColumns => table
+            .columns
+            .iter()
+            .map(|c| Json::from(c.name.as_str()))
+            .collect(),
+        Extra::PrimaryKeys => json!(table.primary_keys),
+        Extra::ColumnDetails => column_details(s),
+        Extra::DisplayColumns => display_columns(s),
+        Extra::RenderCell => page.rows.iter().map(|_| json!({})).collect(),
+        Extra::Debug => json!({
+            "url_vars": {"database": s.database.name, "table": table.name, "format": "json"},
+            "resolved": format!("{} {} of {}", if is_view { "view" } else { "table" }, table.name, s.database.name),
+            "nofacet": s.request.no_facet,
+            "nosuggest": s.request.no_suggest,
+        }),
+        Extra::Request => request_as_json(s.http),
+        Extra::Query => query(s),
+        Extra::ColumnTypes => json!({}),
+        Extra::SetColumnTypeUi => Json::Null,
+        Extra::Metadata => metadata(s),
+        Extra::Extras => list_of_extras(s),
+        Extra::Database => json!(s.database.name),
+        Extra::Table => json!(table.name),
+        Extra::DatabaseColor => json!(s.database.color()),
+        Extra::Renderers => {
+            let labels: &[_] = if table.foreign_keys.is_empty() {
+                &[]
+            } else {
+                &[("_labels", "on")]
+            };
+            json!({"json": s.links.format("json", labels)})
+        }
+        Extra::CustomTableTemplates => {
+            let (database, name) = (css::class(&s.database.name), css::class(&table.name));
+            json!([
+                format!("_table-{database}-{name}.html"),
+                format!("_table-table-{database}-{name}.html"),
+                "_table.html",
+            ])
+        }
+        Extra::SortedFacetResults => page
+            .sorted_facets()
+            .into_iter()
+            .map(|n| facet(s, &page.facets[n]))
+            .collect(),
+        Extra::TableDefinition => definition(s, !is_view),
+        Extra::ViewDefinition => definition(s, is_view),
+        Extra::IsView => json!(is_view),
+        Extra::Private => json!(false),
+        Extra::ExpandableColumns => expandable_columns(s),
+        Extra::FormHiddenArgs => form_hidden_args(s.http)
+            .into_iter()
+            .map(|(key, value)| json!([key, value]))
+            .collect(),
+    }
+}
+
+fn definition(s: &Sources<'_>, applies: bool) -> Json {
+    if applies {
+        json!(s.page.plan.table.definition)
+    } else {
+        Json::Null
+    }
+}
+
+fn query(s: &Sources<'_>) -> Json {
+    let plan = &s.page.plan;
+    let params: Map<String, Json> = plan
+        .params
+        .iter()
+        .map(|(name, value)| (name.clone(), to_json(value)))
+        .collect();
+    json!({"sql": plan.sql, "params": params})
+}
+
+fn facet_results(s: &Sources<'_>) -> Json {
+    let mut results = Map::new();
+    for counted in &s.page.facets {
+        // The same column may have facets of several kinds.
+        let name = &counted.request.column;
+        let mut key = name.clone();
+        let mut n = 1;
+        while results.contains_key(&key) {
+            n += 1;
+            key = format!("{name}_{n}");
+        }
+        results.insert(key, facet(s, counted));
+    }
+    json!({"results": results, "timed_out": s.page.facets_timed_out})
+}
+
+fn facet(s: &Sources<'_>, facet: &Facet) -> Json {
+    let values: Vec<Json> = facet
+        .counted
+        .values
+        .iter()
+        .map(|(value, count)| {
+            let toggle = s.links.toggle(&facet.request, value);
+            // The elements of arrays are text, whatever they are in the JSON.
+            let show = |v| {
+                if facet.request.kind == FacetKind::Array {
+                    json!(crate::db::Value::display(v))
+                } else {
+                    to_json(v)
+                }
+            };
+            json!({
+                "value": show(value),
+                "label": show(facet.label(value)),
+                "count": count,
+                "toggle_url": toggle.url,
+                "selected": toggle.selected,
+            })
+        })
+        .collect();
+    json!({
+        "name": facet.request.column,
+        "type": facet.request.kind.name(),
+        "results": values,
+        "hideable": facet.request.source == FacetSource::Request,
+        "toggle_url": s.links.without_facet(&facet.request),
+        "truncated": facet.counted.truncated,
+    })
+}
+
+fn suggested_facets(s: &Sources<'_>) -> Json {
+    s.page
+        .suggested
+        .iter()
+        .map(|suggested| {
+            let toggle_url = s.links.with_facet(suggested.kind, &suggested.column);
+            match suggested.kind {
+                FacetKind::Column => json!({"name": suggested.column, "toggle_url": toggle_url}),
+                kind => {
+                    json!({"name": suggested.column, "type": kind.name(), "toggle_url": toggle_url})
+                }
+            }
+        })
+        .collect()
+}
+
+fn column_details(s: &Sources<'_>) -> Json {
+    let details: Map<String, Json> = s
+        .page
+        .plan
+        .table
+        .columns
+        .iter()
+        .map(|column| {
+            let detail = json!({
+                "type": column.declared_type,
+                "sqlite_type": column.sqlite_type(),
+                "notnull": column.not_null,
+                "default": column.default,
+                "is_pk": column.pk_position > 0,
+                "pk_position": column.pk_position,
+                "hidden": column.hidden,
+            });
+            (column.name.clone(), detail)
+        })
+        .collect();
+    details.into()
+}
+
+/// A column as the page for people shows it.
+pub struct DisplayColumn {
+    /// Its name, or `Link` for the column that leads to the rows.
+    pub name: String,
+    /// Whether its header sorts.
+    pub sortable: bool,
+    /// Whether it is part of the key.
+    pub is_pk: bool,
+    /// Its declared type.
+    pub data_type: String,
+    /// Whether it is declared NOT NULL.
+    pub not_null: bool,
+    /// Whether it only leads to the rows.
+    pub is_link: bool,
+    /// Its position among the rows' columns; none for [`Self::is_link`].
+    pub position: Option<usize>,
+}
+
+/// The columns of the page for people: a link to the row first, unless it is a view.
+pub fn columns_for_display(page: &TablePage) -> Vec<DisplayColumn> {
+    let plan = &page.plan;
+    let (table, key) = (&plan.table, &plan.table.primary_keys);
+    let mut columns: Vec<DisplayColumn> = page
+        .columns()
+        .iter()
+        .enumerate()
+        .map(|(position, name)| {
+            let column = table.column(name);
+            let is_rowid = column.is_none() && plan.key == Key::Rowid;
+            DisplayColumn {
+                name: name.clone(),
+                sortable: plan.sortable.contains(name),
+                is_pk: is_rowid || key.contains(name),
+                data_type: column.map_or_else(|| "integer".to_owned(), |c| c.declared_type.clone()),
+                not_null: column.is_some_and(|c| c.not_null),
+                is_link: false,
+                position: Some(position),
+            }
+        })
+        .collect();
+    if plan.key == Key::None {
+        return columns;
+    }
+    // A key of one column is itself the link; otherwise a column of links comes first.
+    let link = match key.as_slice() {
+        [only] => columns
+            .iter()
+            .position(|column| &column.name == only)
+            .map(|position| columns.remove(position)),
+        _ => None,
+    };
+    let link = link.unwrap_or_else(|| DisplayColumn {
+        name: "Link".to_owned(),
+        sortable: false,
+        is_pk: false,
+        data_type: String::new(),
+        not_null: false,
+        is_link: true,
+        position: None,
+    });
+    columns.insert(0, link);
+    columns
+}
+
+fn display_columns(s: &Sources<'_>) -> Json {
+    let config = s.config.table(&s.database.name, &s.page.plan.table.name);
+    let is_key = s.page.plan.table.primary_keys.len() == 1;
+    columns_for_display(s.page)
+        .into_iter()
+        .enumerate()
+        .map(|(n, column)| {
+            let mut json = json!({
+                "name": column.name,
+                "sortable": column.sortable,
+                "is_pk": column.is_pk,
+                "type": column.data_type,
+                "notnull": u8::from(column.not_null),
+            });
+            if column.is_link {
+                json["is_special_link_column"] = true.into();
+            } else if !(n == 0 && is_key) {
+                json["description"] = json!(config.column_description(&column.name));
+                json["column_type"] = Json::Null;
+                json["column_type_config"] = Json::Null;
+            }
+            json
+        })
+        .collect()
+}
+
+fn request_as_json(http: &Request) -> Json {
+    let args: Map<String, Json> = http
+        .query
+        .grouped()
+        .into_iter()
+        .map(|(key, values)| (key.to_owned(), json!(values)))
+        .collect();
+    let full_path = http.prefixed(&http.full_path());
+    json!({
+        "url": format!("{}{full_path}", http.origin),
+        "path": http.prefixed(&http.path),
+        "full_path": full_path,
+        "host": http.host,
+        "args": args,
+    })
+}
+
+fn metadata(s: &Sources<'_>) -> Json {
+    let config = s.config.table(&s.database.name, &s.page.plan.table.name);
+    let mut json = config.metadata.all.clone();
+    let columns: Map<String, Json> = config
+        .columns
+        .iter()
+        .map(|(name, text)| (name.clone(), json!(text)))
+        .collect();
+    json.insert("columns".into(), columns.into());
+    json.into()
+}
+
+fn list_of_extras(s: &Sources<'_>) -> Json {
+    Extra::ALL
+        .iter()
+        .map(|&extra| {
+            let selected = s.request.wants(extra);
+            let query = &s.http.query;
+            let toggle = if selected {
+                query.with_removed_pairs(&[("_extra", extra.name())])
+            } else {
+                query.with_added(&[("_extra", Some(extra.name()))])
+            };
+            json!({
+                "name": extra.name(),
+                "description": extra.description(),
+                "toggle_url": s.links.absolute(&toggle),
+                "selected": selected,
+            })
+        })
+        .collect()
+}
+
+fn expandable_columns(s: &Sources<'_>) -> Json {
+    s.page
+        .plan
+        .table
+        .foreign_keys
+        .iter()
+        .map(|key| {
+            let label = s
+                .page
+                .schema
+                .find(&key.other_table)
+                .and_then(|table| label_column(s.config, &s.database.name, table));
+            json!([
+                {"column": key.column, "other_table": key.other_table, "other_column": key.other_column},
+                label,
+            ])
+        })
+        .collect()
+}
+
+/// The arguments that the filter form carries along: all special ones but
+/// those that the form has fields for, and the page.
+pub fn form_hidden_args(http: &Request) -> Vec<(String, String)> {
+    let has_field = |key: &str| matches!(key, "_sort" | "_sort_desc" | "_search" | "_next");
+    http.query
+        .grouped()
+        .into_iter()
+        .filter(|(key, _)| !is_filter(key) && !has_field(key))
+        .flat_map(|(key, values)| {
+            values
+                .into_iter()
+                .map(move |value| (key.to_owned(), value.to_owned()))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}

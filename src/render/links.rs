@@ -1,0 +1,160 @@
+//! Links of a table page: to rows, to the same page with other arguments, to its other formats.
+
+use crate::db::Value;
+use crate::http::request::Request;
+use crate::table::extras::FacetKind;
+use crate::table::extras::FacetRequest;
+use crate::text::query::{self, join};
+use crate::text::tilde;
+
+/// Makes the links of one table page.
+pub struct Links<'r> {
+    request: &'r Request,
+    /// The path of the page as it was asked for, without the `base_url` prefix.
+    path: &'r str,
+    /// The path of the table, with the prefix: `/prefix/db/table`.
+    pub table: String,
+    /// The path of the database, with the prefix.
+    pub database: String,
+}
+
+/// A facet value in its place: the link that selects or deselects it.
+pub struct Toggle {
+    /// Absolute.
+    pub url: String,
+    /// Whether the page is filtered by it now.
+    pub selected: bool,
+}
+
+impl<'r> Links<'r> {
+    /// For a page of `table` in `database`.
+    pub fn new(request: &'r Request, database: &str, table: &str) -> Self {
+        let database = request.prefixed(&format!("/{}", tilde::encode(database.as_bytes())));
+        let table = format!("{database}/{}", tilde::encode(table.as_bytes()));
+        Self {
+            request,
+            path: &request.path,
+            table,
+            database,
+        }
+    }
+
+    /// This page with another query string, as an absolute URL.
+    pub fn absolute(&self, query: &str) -> String {
+        self.request.absolute(&join(self.path, query))
+    }
+
+    /// This page with another query string, as a path with the prefix.
+    pub fn prefixed(&self, query: &str) -> String {
+        self.request.prefixed(&join(self.path, query))
+    }
+
+    /// This page with arguments added (`Some`) or taken out (`None`).
+    pub fn added(&self, args: &[(&str, Option<&str>)]) -> String {
+        self.absolute(&self.request.query.with_added(args))
+    }
+
+    /// This page with arguments replaced, as a path.
+    pub fn replaced(&self, args: &[(&str, Option<&str>)]) -> String {
+        self.prefixed(&self.request.query.with_replaced(args))
+    }
+
+    /// The page after this one.
+    pub fn next(&self, token: &str, sort: Option<(&str, &str)>) -> String {
+        let mut args = vec![("_next", Some(token))];
+        args.extend(sort.map(|(key, column)| (key, Some(column))));
+        self.absolute(&self.request.query.with_replaced(&args))
+    }
+
+    /// This page without a facet, as a path.
+    pub fn without_facet(&self, facet: &FacetRequest) -> String {
+        self.prefixed(
+            &self
+                .request
+                .query
+                .with_removed_pairs(&[(facet.kind.argument(), &facet.column)]),
+        )
+    }
+
+    /// This page with a facet more.
+    pub fn with_facet(&self, kind: FacetKind, column: &str) -> String {
+        self.added(&[(kind.argument(), Some(column))])
+    }
+
+    /// The link of a facet's value.
+    pub fn toggle(&self, facet: &FacetRequest, value: &Value) -> Toggle {
+        let text = value.display();
+        let column = &facet.column;
+        let keys: Vec<String> = match facet.kind {
+            FacetKind::Array => vec![format!("{column}__arraycontains")],
+            FacetKind::Date => vec![format!("{column}__date")],
+            FacetKind::Column if column.starts_with('_') => vec![format!("{column}__exact")],
+            FacetKind::Column => vec![column.clone(), format!("{column}__exact")],
+        };
+        let query = &self.request.query;
+        let chosen: Vec<(&str, &str)> = keys
+            .iter()
+            .filter(|key| query.get_all(key).any(|chosen| chosen == text))
+            .map(|key| (key.as_str(), text.as_ref()))
+            .collect();
+        if chosen.is_empty() {
+            Toggle {
+                url: self.added(&[(&keys[0], Some(&text))]),
+                selected: false,
+            }
+        } else {
+            Toggle {
+                url: self.absolute(&query.with_removed_pairs(&chosen)),
+                selected: true,
+            }
+        }
+    }
+
+    /// The same page in another format, as a path: `.json` at the end of the
+    /// path, or `_format=json` where the path has a dot already.
+    pub fn format(&self, format: &str, args: &[(&str, &str)]) -> String {
+        let mut args = args.to_vec();
+        let path = if self.path.contains('.') {
+            args.push(("_format", format));
+            self.path.to_owned()
+        } else {
+            format!("{}.{format}", self.path)
+        };
+        args.sort_unstable();
+        let added = query::encode(args.into_iter());
+        let raw = self.request.query.raw();
+        let query = match (raw.is_empty(), added.is_empty()) {
+            (true, _) => added,
+            (false, true) => raw.to_owned(),
+            (false, false) => format!("{raw}&{added}"),
+        };
+        self.request.prefixed(&join(&path, &query))
+    }
+
+    /// The absolute form of [`Self::format`] for JSON.
+    pub fn alternate_json(&self) -> String {
+        format!("{}{}", self.request.origin, self.format("json", &[]))
+    }
+}
+
+/// The path part that names a row by its key: `~` encoded values with commas between.
+pub fn row_path<'v>(key: impl Iterator<Item = &'v Value>) -> String {
+    let mut out = String::new();
+    for (n, value) in key.enumerate() {
+        if n > 0 {
+            out.push(',');
+        }
+        match value {
+            Value::Text(bytes) => tilde::encode_into(&mut out, bytes),
+            other => tilde::encode_into(&mut out, other.display().as_bytes()),
+        }
+    }
+    out
+}
+
+/// The same for people to read.
+pub fn row_name<'v>(key: impl Iterator<Item = &'v Value>) -> String {
+    key.map(|value| value.display().into_owned())
+        .collect::<Vec<_>>()
+        .join(",")
+}

@@ -1,0 +1,432 @@
+//! Runs a plan: its rows and extras as a graph of jobs on one snapshot.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rusqlite::OptionalExtension;
+
+use super::extras::facets::FacetValues;
+use super::extras::labels::{Labels, label_column, labels};
+use super::extras::suggest::SuggestedFacet;
+use super::extras::{Extra, FacetRequest, count, facets, suggest};
+use super::page::{Facet, TablePage};
+use super::plan::{Key, Plan};
+use super::request::{self, TableRequest};
+use super::rows::Rows;
+use crate::config::Config;
+use crate::db::schema::{ForeignKey, Schema};
+use crate::db::snapshot::{SqlError, sqlite_message};
+use crate::db::{Database, Limit, PageSnapshot, Value};
+use crate::engine::graph::JobId;
+use crate::engine::{Graph, Page};
+use crate::error::{Error, Result};
+use crate::text::identifier::escape;
+
+/// Which of the extras that need SQL a page wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// The count.
+    pub count: bool,
+    /// The facets.
+    pub facets: bool,
+    /// Suggested facets.
+    pub suggested: bool,
+}
+
+impl Wanted {
+    /// What a request wants. A page for people shows all of it.
+    pub fn by(request: &TableRequest, config: &Config, format: request::Format) -> Self {
+        let settings = &config.settings;
+        let html = format == request::Format::Html;
+        let asked = |extras: &[Extra]| html || extras.iter().any(|&extra| request.wants(extra));
+        let facets = [
+            Extra::FacetResults,
+            Extra::FacetsTimedOut,
+            Extra::SortedFacetResults,
+        ];
+        let csv = format == request::Format::Csv;
+        Self {
+            count: !csv && !request.no_count && asked(&[Extra::Count, Extra::CountTruncated]),
+            facets: !csv && !request.no_facet && asked(&facets),
+            suggested: !csv
+                && settings.suggest_facets
+                && settings.allow_facet
+                && request.next.is_none()
+                && !request.no_facet
+                && !request.no_suggest
+                && asked(&[Extra::SuggestedFacets]),
+        }
+    }
+}
+
+/// What the jobs need to know.
+struct Context<'c> {
+    config: &'c Config,
+    database: &'c Database,
+    schema: &'c Schema,
+    snapshot: &'c PageSnapshot<'c>,
+    request: &'c TableRequest,
+    plan: &'c Plan,
+}
+
+/// Where the jobs leave their results. Each place has one writer; the locks are never waited for long.
+#[derive(Default)]
+struct Results {
+    rows: Mutex<Rows>,
+    next: Mutex<Option<String>>,
+    labels: Mutex<Vec<Option<Labels>>>,
+    count: Mutex<Option<i64>>,
+    facets: Mutex<Vec<(usize, FacetRequest, Option<FacetValues>, Option<Labels>)>>,
+    suggested: Mutex<Vec<SuggestedFacet>>,
+    /// The error of the page, with the place in the order below of the job that failed.
+    error: Mutex<Option<(Rank, Error)>>,
+}
+
+/// Whose error a page reports when several jobs fail: the first of these. So
+/// the answer is the same whichever job ends first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Rows,
+    Labels,
+    Facet(usize),
+    Count,
+    Suggestions,
+}
+
+impl Results {
+    /// Does the work of a job, unless the page has failed at an earlier place already.
+    fn step(&self, rank: Rank, work: impl FnOnce() -> Result<()>) {
+        if self
+            .error
+            .lock()
+            .as_ref()
+            .is_some_and(|(failed, _)| *failed < rank)
+        {
+            return;
+        }
+        if let Err(error) = work() {
+            let mut first = self.error.lock();
+            if first.as_ref().is_none_or(|(failed, _)| rank < *failed) {
+                *first = Some((rank, error));
+            }
+        }
+    }
+}
+
+/// Runs the page of `table` that `request` asks for.
+pub fn execute(
+    page: &Page<'_>,
+    config: &Config,
+    database: &Database,
+    table: &str,
+    request: &TableRequest,
+    wanted: Wanted,
+) -> Result<TablePage> {
+    let snapshot = PageSnapshot::begin(database, &page.cancel)?;
+    let schema: Arc<Schema> = snapshot.schema()?;
+    let table = schema
+        .table(table)
+        .ok_or_else(|| Error::NotFound(format!("Table not found: {table}")))?;
+    let table_config = config.table(&database.name, &table.name);
+    let plan = Plan::new(request, table, &schema, &config.settings, table_config)?;
+    let context = Context {
+        config,
+        database,
+        schema: &schema,
+        snapshot: &snapshot,
+        request,
+        plan: &plan,
+    };
+    check_wheres(&context)?;
+    let results = Results::default();
+    let graph = graph(&context, &results, wanted);
+    let parallel = graph.len() > 1 && page.runs_parallel(request.mode);
+    if parallel {
+        snapshot.share()?;
+    }
+    graph.run(page, parallel);
+    if page.cancel.is_cancelled() {
+        return Err(Error::Cancelled);
+    }
+    drop(snapshot);
+    finish(schema, plan, results)
+}
+
+/// Each `_where` must be a condition by itself, so that none can close the
+/// clause around it or comment out what follows.
+fn check_wheres(context: &Context<'_>) -> Result<()> {
+    for clause in &context.request.wheres {
+        let sql = format!(
+            "select 1 from {} where ({clause}\n)",
+            escape(&context.plan.table.name)
+        );
+        context
+            .snapshot
+            .read(Limit::NONE, |c| c.prepare(&sql).map(drop))
+            .map_err(as_invalid_sql)?;
+    }
+    Ok(())
+}
+
+/// The jobs of the page. The rows come first: when jobs run one after another,
+/// wrong SQL is found before anything dear is done.
+fn graph<'j>(context: &'j Context<'j>, results: &'j Results, wanted: Wanted) -> Graph<'j> {
+    let mut graph = Graph::default();
+    let rows = graph.add(&[], move || {
+        results.step(Rank::Rows, || run_rows(context, results))
+    });
+    if context.request.labels != request::Labels::Off && !context.plan.table.foreign_keys.is_empty()
+    {
+        graph.add(&[rows], move || {
+            results.step(Rank::Labels, || run_labels(context, results))
+        });
+    }
+    if wanted.facets {
+        add_facets(&mut graph, context, results);
+    }
+    let counted = wanted.count.then(|| {
+        graph.add(&[], move || {
+            results.step(Rank::Count, || {
+                *results.count.lock() =
+                    count::count(context.snapshot, context.plan, sql_limit(context))?;
+                Ok(())
+            });
+        })
+    });
+    if wanted.suggested {
+        let after: Vec<JobId> = counted.into_iter().collect();
+        graph.add(&after, move || {
+            results.step(Rank::Suggestions, || {
+                run_suggestions(context, results, wanted)
+            })
+        });
+    }
+    graph
+}
+
+fn add_facets<'j>(graph: &mut Graph<'j>, context: &'j Context<'j>, results: &'j Results) {
+    for (n, facet) in context.plan.facets.iter().enumerate() {
+        graph.add(&[], move || {
+            results.step(Rank::Facet(n), || {
+                let limit = Limit::millis(context.config.settings.facet_time_limit_ms);
+                let size = context.request.facet_size;
+                let counted = facets::facet(context.snapshot, context.plan, facet, size, limit)?;
+                let labels = match &counted {
+                    Some(counted) => facet_labels(context, facet, counted)?,
+                    None => None,
+                };
+                results
+                    .facets
+                    .lock()
+                    .push((n, facet.clone(), counted, labels));
+                Ok(())
+            });
+        });
+    }
+}
+
+fn sql_limit(context: &Context<'_>) -> Limit {
+    Limit::millis(context.config.settings.sql_time_limit_ms)
+}
+
+fn run_rows(context: &Context<'_>, results: &Results) -> Result<()> {
+    let (plan, request) = (context.plan, context.request);
+    let mut rows = context
+        .snapshot
+        .read(Limit::millis(request.time_limit_ms), |connection| {
+            Rows::query(connection, &plan.sql, &plan.params, request.size + 1)
+        })
+        .map_err(as_invalid_sql)?;
+    let more = request.size > 0 && rows.len() > request.size;
+    rows.truncate(request.size);
+    if more {
+        *results.next.lock() = Some(next_token(context, &rows)?);
+    }
+    *results.rows.lock() = rows;
+    Ok(())
+}
+
+/// The token of the page that begins after the last of `rows`.
+fn next_token(context: &Context<'_>, rows: &Rows) -> Result<String> {
+    let plan = context.plan;
+    if plan.key == Key::None {
+        return Ok((plan.offset + context.request.size).to_string());
+    }
+    let last = rows.iter().next_back().unwrap_or_default();
+    let value = |name: &str| rows.position(name).and_then(|n| last.get(n));
+    let key: Vec<&Value> = plan
+        .key_columns
+        .iter()
+        .filter_map(|name| value(name))
+        .collect();
+    let looked_up;
+    let sort_value = match &plan.order.sort {
+        None => None,
+        Some(sort) => match value(&sort.name) {
+            Some(value) => Some(value),
+            None => {
+                looked_up = sort_value_of(context, &sort.name, &key)?;
+                Some(&looked_up)
+            }
+        },
+    };
+    Ok(plan.order.token(sort_value, &key))
+}
+
+/// The value sorted by, when `_col` or `_nocol` left its column out.
+fn sort_value_of(context: &Context<'_>, sort: &str, key: &[&Value]) -> Result<Value> {
+    let plan = context.plan;
+    let conditions: Vec<String> = plan
+        .key_columns
+        .iter()
+        .map(|name| format!("{} is ?", escape(name)))
+        .collect();
+    let sql = format!(
+        "select {} from {} where {}",
+        escape(sort),
+        escape(&plan.table.name),
+        conditions.join(" and ")
+    );
+    let value = context.snapshot.read(sql_limit(context), |connection| {
+        connection
+            .prepare_cached(&sql)?
+            .query_row(rusqlite::params_from_iter(key), |row| {
+                Ok(Value::from(row.get_ref(0)?))
+            })
+            .optional()
+    })?;
+    Ok(value.unwrap_or(Value::Null))
+}
+
+fn run_labels(context: &Context<'_>, results: &Results) -> Result<()> {
+    let rows = results.rows.lock();
+    let mut found: Vec<Option<Labels>> = vec![None; rows.columns.len()];
+    for key in &context.plan.table.foreign_keys {
+        let asked = match &context.request.labels {
+            request::Labels::Off => false,
+            request::Labels::All => true,
+            request::Labels::Columns(names) => names.contains(&key.column),
+        };
+        let Some(position) = rows.position(&key.column).filter(|_| asked) else {
+            continue;
+        };
+        let values = rows.iter().map(|row| row[position].clone());
+        found[position] = look_up(context, key, values)?;
+    }
+    *results.labels.lock() = found;
+    Ok(())
+}
+
+fn facet_labels(
+    context: &Context<'_>,
+    facet: &FacetRequest,
+    counted: &FacetValues,
+) -> Result<Option<Labels>> {
+    if facet.kind != super::extras::FacetKind::Column {
+        return Ok(None);
+    }
+    match context
+        .plan
+        .table
+        .foreign_keys
+        .iter()
+        .find(|key| key.column == facet.column)
+    {
+        Some(key) => look_up(
+            context,
+            key,
+            counted.values.iter().map(|(value, _)| value.clone()),
+        ),
+        None => Ok(None),
+    }
+}
+
+fn look_up(
+    context: &Context<'_>,
+    key: &ForeignKey,
+    values: impl Iterator<Item = Value>,
+) -> Result<Option<Labels>> {
+    let column = context
+        .schema
+        .find(&key.other_table)
+        .and_then(|table| label_column(context.config, &context.database.name, table));
+    labels(
+        context.snapshot,
+        context.schema,
+        key,
+        column,
+        values,
+        sql_limit(context),
+    )
+}
+
+fn run_suggestions(context: &Context<'_>, results: &Results, wanted: Wanted) -> Result<()> {
+    let counted = *results.count.lock();
+    let row_count = match counted {
+        Some(count) => count,
+        // Not asked for, or out of time: as many rows as are looked at will do.
+        None if !wanted.count => count::count_to(
+            context.snapshot,
+            context.plan,
+            sql_limit(context),
+            suggest::ROWS,
+        )?
+        .unwrap_or(0),
+        None => suggest::ROWS,
+    };
+    let limit = Limit::millis(context.config.settings.facet_suggest_time_limit_ms);
+    *results.suggested.lock() = suggest::suggest(
+        context.snapshot,
+        context.plan,
+        context.request,
+        row_count,
+        limit,
+    )?;
+    Ok(())
+}
+
+fn finish(schema: Arc<Schema>, plan: Plan, results: Results) -> Result<TablePage> {
+    if let Some((_, error)) = results.error.into_inner() {
+        return Err(error);
+    }
+    let mut counted = results.facets.into_inner();
+    counted.sort_by_key(|(n, ..)| *n);
+    let mut facets = Vec::new();
+    let mut facets_timed_out = Vec::new();
+    for (_, request, values, labels) in counted {
+        match values {
+            Some(counted) => facets.push(Facet {
+                request,
+                counted,
+                labels,
+            }),
+            None => facets_timed_out.push(request.column),
+        }
+    }
+    Ok(TablePage {
+        schema,
+        plan,
+        rows: results.rows.into_inner(),
+        labels: results.labels.into_inner(),
+        next: results.next.into_inner(),
+        count: results.count.into_inner(),
+        facets,
+        facets_timed_out,
+        suggested: results.suggested.into_inner(),
+    })
+}
+
+/// SQLite's refusal of SQL that a client's arguments add up to is the client's to know.
+fn as_invalid_sql(error: SqlError) -> Error {
+    use rusqlite::ErrorCode::{ParameterOutOfRange, TooBig, TypeMismatch, Unknown};
+    match &error {
+        SqlError::Sqlite(sqlite) => match sqlite.sqlite_error_code() {
+            // Unknown is SQLITE_ERROR: a fault in the statement or an argument of a function.
+            Some(Unknown | TooBig | TypeMismatch | ParameterOutOfRange) => {
+                Error::InvalidSql(sqlite_message(sqlite))
+            }
+            _ => error.into(),
+        },
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,43 @@
+//! The count of the rows that match, up to a cap.
+
+use crate::db::snapshot::SqlError;
+use crate::db::{Limit, PageSnapshot};
+use crate::error::Result;
+use crate::table::Plan;
+use crate::table::rows::with_colons;
+
+/// Rows are counted up to this many; one more says that there are more.
+pub const CAP: i64 = 10_000;
+
+/// Counts, at most [`CAP`]` + 1`. `None` if the time limit struck first.
+pub fn count(snapshot: &PageSnapshot<'_>, plan: &Plan, limit: Limit) -> Result<Option<i64>> {
+    count_to(snapshot, plan, limit, CAP + 1)
+}
+
+/// Counts at most `most` rows.
+pub fn count_to(
+    snapshot: &PageSnapshot<'_>,
+    plan: &Plan,
+    limit: Limit,
+    most: i64,
+) -> Result<Option<i64>> {
+    let sql = format!(
+        "select count(*) from (select 1 {}limit {most})",
+        plan.from_sql
+    );
+    let params = with_colons(&plan.from_params);
+    let params: Vec<_> = params
+        .iter()
+        .map(|(name, value)| (name.as_str(), *value))
+        .collect();
+    let counted = snapshot.read(limit, |connection| {
+        connection
+            .prepare_cached(&sql)?
+            .query_row(params.as_slice(), |row| row.get(0))
+    });
+    match counted {
+        Ok(count) => Ok(Some(count)),
+        Err(SqlError::TimeLimit) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

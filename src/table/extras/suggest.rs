@@ -1,0 +1,241 @@
+//! Suggested facets: columns whose first rows say that a facet on them would help.
+//!
+//! One pass over the first 1,000 rows looks at all columns and all kinds of
+//! facet, so the cost does not grow with a query for each column:
+//!
+//! - column: between 2 and `facet_size` different values, fewer than there are
+//!   rows, and at least one of them twice;
+//! - date: one of the first 100 rows has a date;
+//! - array: every value that is not NULL or empty is a JSON array, and the
+//!   first 100 arrays with something in them hold only texts.
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::FacetKind;
+use crate::db::snapshot::SqlError;
+use crate::db::tally::Counts;
+use crate::db::{Limit, PageSnapshot};
+use crate::error::Result;
+use crate::table::Plan;
+use crate::table::request::TableRequest;
+use crate::table::rows::bind;
+use crate::text::identifier::escape;
+
+/// Rows that are looked at.
+pub const ROWS: i64 = 1_000;
+/// Of these, rows that are looked at for dates; also the arrays looked into.
+const FIRST: usize = 100;
+
+/// A facet that would help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuggestedFacet {
+    /// What it would group by.
+    pub kind: FacetKind,
+    /// The column.
+    pub column: String,
+}
+
+/// Looks for facets. `row_count` is how many rows match, up to a cap. Columns
+/// that have a facet already are left out. None if the time limit struck.
+pub fn suggest(
+    snapshot: &PageSnapshot<'_>,
+    plan: &Plan,
+    request: &TableRequest,
+    row_count: i64,
+    limit: Limit,
+) -> Result<Vec<SuggestedFacet>> {
+    let mut columns: Vec<Candidate> = plan
+        .all_columns()
+        .into_iter()
+        .map(|name| Candidate::new(name, request))
+        .collect();
+    let names: Vec<_> = columns.iter().map(|c| escape(&c.name)).collect();
+    let sql = format!("select {} {}limit {ROWS}", names.join(", "), plan.from_sql);
+    let looked_at = snapshot.read(limit, |connection| {
+        let mut dates = connection.prepare_cached("select date(?) is not null")?;
+        let mut statement = connection.prepare_cached(&sql)?;
+        bind(&mut statement, &plan.from_params)?;
+        let mut rows = statement.raw_query();
+        let mut n = 0;
+        while let Some(row) = rows.next()? {
+            for (column, candidate) in columns.iter_mut().enumerate() {
+                candidate.look_at(
+                    row.get_ref(column)?,
+                    request.facet_size,
+                    n < FIRST,
+                    &mut dates,
+                )?;
+            }
+            n += 1;
+        }
+        collated_columns(connection, plan, &sql, &mut columns, request.facet_size)
+    });
+    match looked_at {
+        Ok(()) => Ok(suggestions(&columns, request.facet_size, row_count)),
+        Err(SqlError::TimeLimit) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is known of one column so far.
+struct Candidate {
+    name: String,
+    has_facet: [bool; 3],
+    counts: Counts,
+    too_many: bool,
+    has_date: bool,
+    /// Still every value an array.
+    arrays: bool,
+    arrays_seen: usize,
+}
+
+impl Candidate {
+    fn new(name: &str, request: &TableRequest) -> Self {
+        let has = |kind| {
+            request
+                .facets
+                .iter()
+                .any(|f| f.kind == kind && f.column == name)
+        };
+        Self {
+            name: name.to_owned(),
+            has_facet: [
+                has(FacetKind::Column),
+                has(FacetKind::Date),
+                has(FacetKind::Array),
+            ],
+            counts: Counts::default(),
+            too_many: false,
+            has_date: false,
+            arrays: true,
+            arrays_seen: 0,
+        }
+    }
+
+    fn look_at(
+        &mut self,
+        value: ValueRef<'_>,
+        facet_size: usize,
+        is_first: bool,
+        dates: &mut rusqlite::Statement<'_>,
+    ) -> rusqlite::Result<()> {
+        if matches!(value, ValueRef::Null) {
+            return Ok(());
+        }
+        if !self.too_many {
+            self.counts.add(value);
+            self.too_many = self.counts.len() > facet_size;
+        }
+        if is_first && !self.has_date && looks_like_date(value) {
+            self.has_date = dates.query_row([value_text(value)], |row| row.get(0))?;
+        }
+        if self.arrays {
+            self.look_for_array(value);
+        }
+        Ok(())
+    }
+
+    fn look_for_array(&mut self, value: ValueRef<'_>) {
+        let ValueRef::Text(text) = value else {
+            self.arrays = false;
+            return;
+        };
+        if text.is_empty() {
+            return;
+        }
+        match serde_json::from_slice::<Vec<serde_json::Value>>(text) {
+            Err(_) => self.arrays = false,
+            Ok(items) if items.is_empty() => {}
+            Ok(items) => {
+                self.arrays_seen += 1;
+                if self.arrays_seen <= FIRST && !items.iter().all(serde_json::Value::is_string) {
+                    self.arrays = false;
+                }
+            }
+        }
+    }
+}
+
+/// `????-??-*`
+fn looks_like_date(value: ValueRef<'_>) -> bool {
+    let ValueRef::Text(text) = value else {
+        return false;
+    };
+    text.get(4) == Some(&b'-') && text.get(7) == Some(&b'-')
+}
+
+fn value_text(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Columns of another collation than BINARY have fewer different values than
+/// the pass above saw: SQLite counts those.
+fn collated_columns(
+    connection: &Connection,
+    plan: &Plan,
+    sql: &str,
+    columns: &mut [Candidate],
+    facet_size: usize,
+) -> rusqlite::Result<()> {
+    for candidate in columns {
+        let collated = plan
+            .table
+            .column(&candidate.name)
+            .is_some_and(|c| c.collation_known && c.collation != "BINARY");
+        if !collated {
+            continue;
+        }
+        let name = escape(&candidate.name);
+        let sql = format!(
+            "select count(*) from (select {name} from ({sql}) where {name} is not null group by 1 limit {})",
+            facet_size + 1
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        bind(&mut statement, &plan.from_params)?;
+        let groups: i64 = statement
+            .raw_query()
+            .next()?
+            .map_or(Ok(0), |row| row.get(0))?;
+        candidate.too_many = usize::try_from(groups).unwrap_or(usize::MAX) > facet_size;
+        candidate.counts = Counts::default();
+        // Which values they are does not matter any more, only how many: stand-ins, one of them twice.
+        for n in 0..groups {
+            candidate.counts.add(ValueRef::Integer(n));
+            candidate.counts.add(ValueRef::Integer(n));
+        }
+    }
+    Ok(())
+}
+
+fn suggestions(columns: &[Candidate], facet_size: usize, row_count: i64) -> Vec<SuggestedFacet> {
+    let row_count = usize::try_from(row_count).unwrap_or(0);
+    let helps = |column: &Candidate, kind| match kind {
+        FacetKind::Column => {
+            let values = column.counts.len();
+            let repeats = column.counts.has_repeats();
+            !column.too_many && values > 1 && values < row_count && values <= facet_size && repeats
+        }
+        FacetKind::Date => column.has_date,
+        FacetKind::Array => column.arrays && column.arrays_seen > 0,
+    };
+    let mut found = Vec::new();
+    for (n, kind) in [FacetKind::Column, FacetKind::Date, FacetKind::Array]
+        .into_iter()
+        .enumerate()
+    {
+        for column in columns
+            .iter()
+            .filter(|column| !column.has_facet[n] && helps(column, kind))
+        {
+            found.push(SuggestedFacet {
+                kind,
+                column: column.name.clone(),
+            });
+        }
+    }
+    found
+}

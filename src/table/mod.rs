@@ -1,0 +1,22 @@
+//! The table page: rows of a table or view, and the extras around them.
+//!
+//! In the order of a request: [`request`] types and bounds the query string
+//! (no SQL, no I/O); [`plan`] checks it against the schema and writes the SQL,
+//! with [`filters`], [`search`] and [`paging`]; [`execute`] runs the plan as a
+//! graph of jobs, one file of [`extras`] each; [`page`] is what comes out.
+//! `render` makes bytes of it.
+
+pub mod execute;
+pub mod extras;
+pub mod filters;
+pub mod page;
+pub mod paging;
+pub mod plan;
+pub mod redirect;
+pub mod request;
+pub mod rows;
+pub mod search;
+
+pub use page::TablePage;
+pub use plan::Plan;
+pub use request::TableRequest;

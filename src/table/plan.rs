@@ -1,0 +1,344 @@
+//! From a request and the schema to a [`Plan`]: the SQL of the page. No SQL has run yet.
+
+use std::sync::Arc;
+
+use super::extras::{FacetRequest, FacetSource};
+use super::filters::{Filter, Params, description, unknown_column};
+use super::paging::Order;
+use super::request::TableRequest;
+use super::search::{self, Conditions};
+use crate::config::{Settings, TableConfig};
+use crate::db::schema::{Affinity, Kind, Schema, Table};
+use crate::error::{Error, Result};
+use crate::text::identifier::escape;
+
+/// How the rows of a table are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// By the primary key.
+    Primary,
+    /// By SQLite's row number, which is the first column of the page.
+    Rowid,
+    /// By the row number under another name, because a column is called `rowid`;
+    /// read as a last column that the page does not show.
+    HiddenRowid,
+    /// Not at all: a view. Pages go by offset.
+    None,
+}
+
+/// What to run for a page.
+pub struct Plan {
+    /// The table or view.
+    pub table: Arc<Table>,
+    /// How its rows are told apart.
+    pub key: Key,
+    /// The columns of the key.
+    pub key_columns: Vec<String>,
+    /// The order of the rows.
+    pub order: Order,
+    /// The filters, resolved.
+    pub filters: Vec<Filter>,
+    /// Filters and search in words.
+    pub description: String,
+    /// The facets that can be counted.
+    pub facets: Vec<FacetRequest>,
+    /// The SQL of the rows: one more than the page shows, to see whether there is another page.
+    pub sql: String,
+    /// Parameters of [`Self::sql`].
+    pub params: Params,
+    /// `from TABLE where …`, all rows that match, and a space.
+    pub from_sql: String,
+    /// Parameters of [`Self::from_sql`].
+    pub from_params: Params,
+    /// The columns that may be sorted by.
+    pub sortable: Vec<String>,
+    /// The offset of this page, for a view.
+    pub offset: usize,
+    /// The full-text table, if there is one.
+    pub fts_table: Option<String>,
+}
+
+impl Plan {
+    /// Writes the plan. [`Error::BadRequest`] for what does not fit the schema.
+    pub fn new(
+        request: &TableRequest,
+        table: &Arc<Table>,
+        schema: &Schema,
+        settings: &Settings,
+        config: &TableConfig,
+    ) -> Result<Self> {
+        if let Some(reason) = &table.broken {
+            return Err(Error::InvalidSql(format!(
+                "{} can't be read: {reason}",
+                table.name
+            )));
+        }
+        let (key, key_columns) = key_of(table);
+        let mut params = Params::new();
+        let filters = resolve_filters(request, table)?;
+        let mut clauses = Vec::with_capacity(filters.len());
+        for filter in &filters {
+            clauses.push(filter.sql(&table.name, &mut params)?);
+        }
+        clauses.extend(wheres(request, settings)?);
+        let searched = search::search(request, table, schema, config, &mut params)?;
+        let through = search::through(&request.through, table, schema, &mut params)?;
+        let mut words = Vec::new();
+        for Conditions {
+            clauses: more,
+            words: said,
+        } in [searched, through]
+        {
+            clauses.extend(more);
+            words.extend(said);
+        }
+
+        let sortable = sortable_columns(table, key, config);
+        if let Some(sort) = &request.sort
+            && !sortable.contains(&sort.column)
+        {
+            return Err(Error::BadRequest(format!(
+                "Cannot sort table by {}",
+                sort.column
+            )));
+        }
+        let order = Order::new(
+            request.sort.as_ref(),
+            |name| affinity(table, name),
+            &key_columns,
+        );
+
+        let from_sql = format!("from {} {}", escape(&table.name), where_sql(&clauses));
+        let from_params = params.clone();
+        let mut offset = 0;
+        if let Some(next) = &request.next {
+            if key == Key::None {
+                offset = next.parse().map_err(|_| {
+                    Error::BadRequest(format!("_next={next} must be a number on a view"))
+                })?;
+            } else {
+                clauses.push(order.after(next, &mut params)?);
+            }
+        }
+        let sql = format!(
+            "select {} from {} {}{} limit {}{}",
+            select_list(request, table, key, &key_columns)?,
+            escape(&table.name),
+            where_sql(&clauses),
+            order.sql(),
+            request.size + 1,
+            if offset > 0 {
+                format!(" offset {offset}")
+            } else {
+                String::new()
+            },
+        );
+        Ok(Self {
+            description: described(&description(&words, &filters), request),
+            facets: countable_facets(request, table, key)?,
+            fts_table: search::fts_table(table, config),
+            table: table.clone(),
+            key,
+            key_columns,
+            order,
+            filters,
+            sql,
+            params,
+            from_sql,
+            from_params,
+            sortable,
+            offset,
+        })
+    }
+
+    /// The SQL that counts all rows that match.
+    pub fn count_sql(&self) -> String {
+        format!("select count(*) {}", self.from_sql)
+    }
+
+    /// The names of all columns that facets and filters can use: those of the
+    /// table, with the row number before them where it is shown.
+    pub fn all_columns(&self) -> Vec<&str> {
+        let rowid = (self.key == Key::Rowid).then_some("rowid");
+        rowid
+            .into_iter()
+            .chain(self.table.columns.iter().map(|c| c.name.as_str()))
+            .collect()
+    }
+}
+
+/// The key of a table, and the columns that it is made of.
+pub fn key_of(table: &Table) -> (Key, Vec<String>) {
+    if table.kind == Kind::View {
+        return (Key::None, Vec::new());
+    }
+    if !table.primary_keys.is_empty() {
+        return (Key::Primary, table.primary_keys.clone());
+    }
+    if !table.has_rowid_column {
+        return (Key::Rowid, vec!["rowid".into()]);
+    }
+    ["_rowid_", "oid"]
+        .iter()
+        .find(|alias| table.find_column(alias).is_none())
+        .map_or((Key::None, Vec::new()), |alias| {
+            (Key::HiddenRowid, vec![(*alias).to_owned()])
+        })
+}
+
+fn affinity(table: &Table, column: &str) -> Affinity {
+    // What is no column of the table is its row number.
+    table
+        .find_column(column)
+        .map_or(Affinity::Integer, |column| column.affinity)
+}
+
+fn resolve_filters(request: &TableRequest, table: &Table) -> Result<Vec<Filter>> {
+    request
+        .filters
+        .iter()
+        .map(|(key, value)| Filter::resolve(key, value, table))
+        .collect()
+}
+
+/// `_where` conditions. One that has a comment in it gets a line of its own, so
+/// that the comment ends where the condition does.
+fn wheres(request: &TableRequest, settings: &Settings) -> Result<Vec<String>> {
+    if !request.wheres.is_empty() && !settings.default_allow_sql {
+        return Err(Error::Forbidden(
+            "_where= is not allowed on this server".into(),
+        ));
+    }
+    Ok(request
+        .wheres
+        .iter()
+        .map(|clause| {
+            let has_comment = clause.contains("--") || clause.contains("/*");
+            if has_comment {
+                format!("({clause}\n)")
+            } else {
+                clause.clone()
+            }
+        })
+        .collect())
+}
+
+fn where_sql(clauses: &[String]) -> String {
+    if clauses.is_empty() {
+        String::new()
+    } else {
+        format!("where {} ", clauses.join(" and "))
+    }
+}
+
+fn sortable_columns(table: &Table, key: Key, config: &TableConfig) -> Vec<String> {
+    let mut columns = config.sortable_columns.clone().unwrap_or_else(|| {
+        table
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect()
+    });
+    if key == Key::Rowid {
+        columns.push("rowid".into());
+    }
+    columns
+}
+
+fn select_list(
+    request: &TableRequest,
+    table: &Table,
+    key: Key,
+    key_columns: &[String],
+) -> Result<String> {
+    let mut names = shown_columns(request, table)?;
+    match key {
+        Key::Rowid => names.insert(0, "rowid".into()),
+        Key::HiddenRowid => names.extend_from_slice(key_columns),
+        Key::Primary | Key::None => {}
+    }
+    if names.is_empty() {
+        return Err(Error::BadRequest("_nocol leaves no column to show".into()));
+    }
+    Ok(names
+        .iter()
+        .map(|name| escape(name))
+        .collect::<Vec<_>>()
+        .join(", "))
+}
+
+/// `_col` and `_nocol`: the key's columns always stay.
+fn shown_columns(request: &TableRequest, table: &Table) -> Result<Vec<String>> {
+    let refuse = |argument: &str, bad: &[&String]| {
+        let names: Vec<_> = bad.iter().map(|name| name.as_str()).collect();
+        Error::BadRequest(format!("{argument}={} - invalid columns", names.join(", ")))
+    };
+    let mut names: Vec<String> = if request.columns.is_empty() {
+        table
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect()
+    } else {
+        let bad: Vec<_> = request
+            .columns
+            .iter()
+            .filter(|name| table.column(name).is_none())
+            .collect();
+        if !bad.is_empty() {
+            return Err(refuse("_col", &bad));
+        }
+        let mut names = table.primary_keys.clone();
+        for name in &request.columns {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
+    };
+    let bad: Vec<_> = request
+        .without_columns
+        .iter()
+        .filter(|name| table.column(name).is_none() || table.primary_keys.contains(name))
+        .collect();
+    if !bad.is_empty() {
+        return Err(refuse("_nocol", &bad));
+    }
+    names.retain(|name| !request.without_columns.contains(name));
+    Ok(names)
+}
+
+fn countable_facets(request: &TableRequest, table: &Table, key: Key) -> Result<Vec<FacetRequest>> {
+    let mut facets = Vec::new();
+    for facet in &request.facets {
+        let is_rowid = key == Key::Rowid && facet.column == "rowid";
+        if is_rowid || table.column(&facet.column).is_some() {
+            facets.push(facet.clone());
+        } else if facet.source == FacetSource::Request {
+            return Err(unknown_column(&facet.column, table));
+        } else {
+            tracing::warn!(
+                "the configured facet {:?} is no column of {:?}",
+                facet.column,
+                table.name
+            );
+        }
+    }
+    Ok(facets)
+}
+
+/// Adds the sort order to the words.
+fn described(filters: &str, request: &TableRequest) -> String {
+    let sorted = request.sort.as_ref().map_or_else(String::new, |sort| {
+        format!(
+            "sorted by {}{}",
+            sort.column,
+            if sort.descending { " descending" } else { "" }
+        )
+    });
+    [filters, &sorted]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
