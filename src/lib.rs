@@ -38,8 +38,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<Stopped, Sta
         }
         Command::Serve(serve) => self::serve(*serve),
         Command::Demo { rows, mut serve } => {
-            let demo = demo::Demo::make(rows)?;
-            serve.sources.push(demo.source());
+            serve.sources.push(demo::source(rows)?);
             self::serve(*serve)
         }
     }

@@ -35,6 +35,11 @@ impl std::error::Error for StartError {}
 /// A file is missing or named twice, or none of the files is a database that can be read.
 pub fn open(serve: Serve) -> Result<App, StartError> {
     prepare(&serve.sources, serve.create)?;
+    if serve.config.restricts_access() {
+        tracing::warn!(
+            "the configuration has access rules (allow, allow_sql, permissions): they are not enforced, everything is public"
+        );
+    }
     let settings = &serve.config.settings;
     let options = EngineOptions {
         threads: settings.num_sql_threads,

@@ -90,7 +90,7 @@ impl Client {
         let answer = self.get(path)?;
         if answer.status != 200 {
             bail!(
-                "GET {path}: status {}, {}",
+                "GET {path}: status {}, {:?}",
                 answer.status,
                 excerpt(&answer.body, 0)
             );

@@ -30,7 +30,7 @@ pub struct Database {
     /// looks here, hence a lock whose readers share no cache line.
     pub(super) schema: ShardedLock<Option<(i64, Arc<Schema>)>>,
     pub(super) hash: OnceLock<Option<String>>,
-    /// Row counts of an immutable file's tables: they never change.
+    /// Row counts of an immutable file's tables, up to a cap: they never change.
     pub(super) counts: DashMap<String, i64>,
 }
 
@@ -64,12 +64,13 @@ impl Database {
         Ok(schema)
     }
 
-    /// The row count of a table of an immutable file, if it was counted before.
+    /// The row count of a table of an immutable file, if it was counted before:
+    /// at most one more than [`crate::table::extras::count::CAP`].
     pub fn known_count(&self, table: &str) -> Option<i64> {
         self.counts.get(table).map(|count| *count)
     }
 
-    /// Keeps a full row count. Does nothing for a database that may change.
+    /// Keeps a row count, made up to the same cap. Does nothing for a database that may change.
     pub fn keep_count(&self, table: &str, count: i64) {
         if !self.is_mutable {
             self.counts.insert(table.to_owned(), count);

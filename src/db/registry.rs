@@ -1,6 +1,6 @@
 //! The databases that are served, in the order in which they were named.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -76,12 +76,18 @@ impl Registry {
             by_name: HashMap::new(),
         };
         let mut failures = Vec::new();
-        for source in sources {
+        let named = names(sources);
+        let attach = if options.crossdb {
+            attachable(&named)
+        } else {
+            Vec::new()
+        };
+        for (name, source) in named {
             let label = match &source {
                 Source::File { path, .. } | Source::Preload(path) => path.display().to_string(),
                 Source::Memory => MEMORY.to_owned(),
             };
-            match registry.open_source(source, options, &helpers) {
+            match open_source(name, source, &attach, options, &helpers) {
                 Ok(database) => registry.add(database),
                 Err(reason) => failures.push((label, reason)),
             }
@@ -104,96 +110,108 @@ impl Registry {
         self.by_name.insert(database.name.clone(), database.clone());
         self.databases.push(database);
     }
+}
 
-    fn open_source(
-        &self,
-        source: Source,
-        options: &OpenOptions,
-        helpers: &Arc<ScheduledThreadPool>,
-    ) -> Result<Database, String> {
-        let (name, path, place, preload) = match source {
-            Source::Memory => {
-                let name = self.free_name(MEMORY);
-                (name.clone(), None, Place::Memory(name), None)
-            }
-            Source::Preload(file) => {
-                let name = self.free_name(&stem(&file));
-                (name.clone(), None, Place::Memory(name), Some(file))
-            }
-            Source::File { path, immutable } => {
-                if !path.is_file() {
-                    return Err(if path.is_dir() {
-                        "is a folder"
-                    } else {
-                        "no such file"
-                    }
-                    .into());
-                }
-                let place = if immutable {
-                    Place::Immutable
+/// Opens one source and sets up its pool. The error is a few words.
+fn open_source(
+    name: String,
+    source: Source,
+    attach: &[(String, PathBuf)],
+    options: &OpenOptions,
+    helpers: &Arc<ScheduledThreadPool>,
+) -> Result<Database, String> {
+    let mut attached = Vec::new();
+    let (path, place, preload) = match source {
+        Source::Memory => {
+            attached = attach.to_vec();
+            (None, Place::Memory(name.clone()), None)
+        }
+        Source::Preload(file) => (None, Place::Memory(name.clone()), Some(file)),
+        Source::File { path, immutable } => {
+            if !path.is_file() {
+                let reason = if path.is_dir() {
+                    "is a folder"
                 } else {
-                    Place::Mutable
+                    "no such file"
                 };
-                (
-                    self.free_name(&stem(&path)),
-                    Some(path.clone()),
-                    place(path),
-                    None,
-                )
+                return Err(reason.into());
             }
-        };
-        let attach = if options.crossdb && path.is_none() && preload.is_none() {
-            self.files().take(ATTACH_LIMIT).collect()
-        } else {
-            Vec::new()
-        };
-        let is_memory = matches!(place, Place::Memory(_));
-        let is_mutable = matches!(place, Place::Mutable(_));
-        let target = Target {
-            place,
-            cache_size_kb: options.cache_size_kb,
-            attach,
-        };
-        let keeper = if is_memory {
-            let mut keeper = target.connect_to_fill().map_err(|e| sqlite_message(&e))?;
-            if let Some(file) = &preload {
-                fill(&mut keeper, file).map_err(|e| sqlite_message(&e))?;
-            }
-            Some(Mutex::new(keeper))
-        } else {
-            None
-        };
-        check(&target).map_err(|e| sqlite_message(&e))?;
-        Ok(Database {
-            name,
-            path,
-            // Datasette calls memory mutable; nothing of ours changes it.
-            is_mutable: is_mutable || is_memory,
-            is_memory,
-            pool: target.pool(options.connections.max(1), helpers.clone()),
-            keeper,
-            schema: ShardedLock::new(None),
-            hash: OnceLock::new(),
-            counts: DashMap::new(),
-        })
-    }
+            let place = if immutable {
+                Place::Immutable
+            } else {
+                Place::Mutable
+            };
+            (Some(path.clone()), place(path), None)
+        }
+    };
+    let is_memory = matches!(place, Place::Memory(_));
+    let is_mutable = matches!(place, Place::Mutable(_));
+    let target = Target {
+        place,
+        cache_size_kb: options.cache_size_kb,
+        attach: attached,
+    };
+    let keeper = if is_memory {
+        let mut keeper = target.connect_to_fill().map_err(|e| sqlite_message(&e))?;
+        if let Some(file) = &preload {
+            fill(&mut keeper, file).map_err(|e| sqlite_message(&e))?;
+        }
+        Some(Mutex::new(keeper))
+    } else {
+        None
+    };
+    check(&target).map_err(|e| sqlite_message(&e))?;
+    Ok(Database {
+        name,
+        path,
+        is_mutable,
+        is_memory,
+        pool: target.pool(options.connections.max(1), helpers.clone()),
+        keeper,
+        schema: ShardedLock::new(None),
+        hash: OnceLock::new(),
+        counts: DashMap::new(),
+    })
+}
 
-    /// `stem`, or `stem_2`, `stem_3` … if that is taken.
-    fn free_name(&self, stem: &str) -> String {
-        let mut name = stem.to_owned();
+/// Gives each source its name: the file's stem, or `stem_2`, `stem_3` … if that is taken.
+fn names(sources: Vec<Source>) -> Vec<(String, Source)> {
+    let mut named: Vec<(String, Source)> = Vec::new();
+    let mut taken = HashSet::new();
+    for source in sources {
+        let stem = match &source {
+            Source::Memory => MEMORY.to_owned(),
+            Source::File { path, .. } | Source::Preload(path) => stem(path),
+        };
+        let mut name = stem.clone();
         let mut n = 1;
-        while self.by_name.contains_key(&name) {
+        while !taken.insert(name.clone()) {
             n += 1;
             name = format!("{stem}_{n}");
         }
-        name
+        named.push((name, source));
     }
+    named
+}
 
-    fn files(&self) -> impl Iterator<Item = (String, PathBuf)> {
-        self.databases
-            .iter()
-            .filter_map(|d| Some((d.name.clone(), d.path.clone()?)))
-    }
+/// The files that `--crossdb` attaches, by name: those that are databases.
+fn attachable(named: &[(String, Source)]) -> Vec<(String, PathBuf)> {
+    let files = named.iter().filter_map(|(name, source)| match source {
+        Source::File { path, .. } => Some((name.clone(), path.clone())),
+        _ => None,
+    });
+    files
+        .filter(|(_, path)| {
+            let place = Place::Mutable(path.clone());
+            check(&Target {
+                place,
+                cache_size_kb: 0,
+                attach: Vec::new(),
+            })
+            .is_ok()
+        })
+        .take(ATTACH_LIMIT)
+        .collect()
 }
 
 fn stem(path: &Path) -> String {

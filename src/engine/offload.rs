@@ -51,6 +51,14 @@ impl Engine {
         result
     }
 
+    /// Runs `page` on the pool and blocks until it is done: for callers that
+    /// are no server. Not to be called on a thread of the pool.
+    pub fn run<T: Send>(&self, page: impl FnOnce(&Page<'_>) -> Result<T> + Send) -> Result<T> {
+        self.0
+            .pool
+            .install(|| self.run_page(Cancel::default(), page))
+    }
+
     fn run_page<T>(&self, cancel: Cancel, page: impl FnOnce(&Page<'_>) -> Result<T>) -> Result<T> {
         let stats = &self.0.stats;
         if cancel.is_cancelled() {

@@ -3,17 +3,23 @@
 use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::io::{self, Write as _};
-use std::net::ToSocketAddrs as _;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use actix_web::{HttpRequest, HttpResponse, HttpServer, web};
+use actix_http::HttpService;
+use actix_http::error::DispatchError;
+use actix_service::{ServiceFactoryExt as _, fn_service, map_config};
+use actix_web::dev::{AppConfig, Server};
+use actix_web::rt::net::{TcpSocket, TcpStream};
+use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::Value;
 
 use super::access_log::Line;
+use super::lenient::Lenient;
 use super::respond::Additions;
 use super::routes::{self, Route};
 pub use super::shutdown::Stopped;
@@ -31,6 +37,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const SLOW_CLIENT: Duration = Duration::from_secs(10);
 /// Connections that wait to be accepted, beyond which the kernel refuses.
 const BACKLOG: u32 = 2048;
+/// A client may take this long to notice that its connection is being closed.
+const DISCONNECT: Duration = Duration::from_secs(1);
 
 /// Everything that answering a request needs; made once, changed never.
 pub struct App {
@@ -91,53 +99,91 @@ pub async fn serve(app: Arc<App>, listen: &Listen) -> Result<Stopped, String> {
     let place = format!("{}:{}", listen.host, listen.port);
     let grace = Duration::from_millis(app.config.settings.shutdown_grace_ms);
     let base = app.config.settings.base_url.clone();
-    let make = || {
-        let app = Arc::clone(&app);
-        let server = HttpServer::new(move || {
-            let app = Arc::clone(&app);
-            actix_web::App::new().default_service(web::to(move |http: HttpRequest| {
-                handle(Arc::clone(&app), http)
-            }))
-        })
-        .keep_alive(KEEP_ALIVE)
-        .client_request_timeout(SLOW_CLIENT)
-        // A client that has gone drops its handler, which cancels its SQL.
-        .h1_allow_half_closed(false)
-        .tcp_nodelay(true)
-        .backlog(BACKLOG)
-        .disable_signals()
-        // `shutdown` counts the grace; this bound only has to be longer.
-        .shutdown_timeout(grace.as_secs() + 2);
-        match listen.workers {
-            Some(workers) => server.workers(workers),
-            None => server,
-        }
-    };
     // Of the addresses that a name has, the first that works: with port 0 two would get two ports.
     let addresses = (listen.host.as_str(), listen.port)
         .to_socket_addrs()
         .map_err(|error| format!("cannot listen on {place}: {error}"))?;
     let mut bound = Err(io::Error::other("no address of that name"));
     for address in addresses {
-        bound = make().bind(address);
+        bound = bind(address);
         if bound.is_ok() {
             break;
         }
     }
-    let server = bound.map_err(|error| match error.kind() {
+    let started = bound.and_then(|listener| {
+        let address = listener.local_addr()?;
+        Ok((address, server(app, listen, listener, grace)?))
+    });
+    let (address, server) = started.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => format!("cannot listen on {place}: the port is taken"),
         _ => format!("cannot listen on {place}: {error}"),
     })?;
-    let address = server.addrs().first().map(ToString::to_string);
-    let server = server.run();
     let mut out = io::stdout().lock();
     // Nobody may be reading; that is no reason not to serve.
-    let _ = writeln!(out, "Serving on http://{}{base}", address.unwrap_or(place));
+    let _ = writeln!(out, "Serving on http://{address}{base}");
     let _ = out.flush();
     drop(out);
     shutdown::run(server, grace)
         .await
         .map_err(|error| format!("the server stopped: {error}"))
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // A server started again may take the port over from connections that linger.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)?.into_std()
+}
+
+/// What `actix_web::HttpServer` would set up, but for [`Lenient`], which it has no place for.
+fn server(
+    app: Arc<App>,
+    listen: &Listen,
+    listener: TcpListener,
+    grace: Duration,
+) -> io::Result<Server> {
+    let address = listener.local_addr()?;
+    let builder = Server::build()
+        .disable_signals()
+        // `shutdown` counts the grace; this bound only has to be longer.
+        .shutdown_timeout(grace.as_secs() + 2);
+    let builder = match listen.workers {
+        Some(workers) => builder.workers(workers),
+        None => builder,
+    };
+    let stopping = builder.graceful_shutdown_signal();
+    let connections = move || {
+        let app = Arc::clone(&app);
+        let pages = actix_web::App::new().default_service(web::to(move |http: HttpRequest| {
+            handle(Arc::clone(&app), http)
+        }));
+        let stopping = stopping.clone();
+        let http = HttpService::build()
+            .keep_alive(KEEP_ALIVE)
+            .client_request_timeout(SLOW_CLIENT)
+            .client_disconnect_timeout(DISCONNECT)
+            // A client that has gone drops its handler, which cancels its SQL.
+            .h1_allow_half_closed(false)
+            .local_addr(address)
+            // Connections that wait for a next request close at once when the server stops.
+            .graceful_shutdown_signal(move || {
+                let stopping = stopping.clone();
+                async move { stopping.notified().await }
+            })
+            .h1(map_config(pages, |()| AppConfig::default()));
+        fn_service(|socket: TcpStream| async {
+            // Speed is all that is lost without it.
+            let _ = socket.set_nodelay(true);
+            let peer = socket.peer_addr().ok();
+            Ok::<_, DispatchError>((Lenient::new(socket), peer))
+        })
+        .and_then(http)
+    };
+    Ok(builder.listen("http", listener, connections)?.run())
 }
 
 /// Answers one request.

@@ -60,13 +60,7 @@ fn moved(request: &Request, terms: &Terms, to: &str, keep_query: bool) -> Respon
         .unwrap_or_default();
     let query = if keep_query { terms.query.as_str() } else { "" };
     let location = crate::text::query::join(&format!("{prefix}{to}"), query);
-    let mut response = Response::redirect(301, &location);
-    for (name, value) in &mut response.headers {
-        if *name == "content-type" {
-            "text/plain".clone_into(value);
-        }
-    }
-    response
+    Response::redirect(301, &location)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! HTTP: from a request to the page that answers it, and back.
 //!
-//! [`app`] listens; [`incoming`] reads a request; [`routes`] finds its page;
+//! [`app`] listens; [`lenient`] mends what clients send as a URL; [`incoming`] reads
+//! a request; [`routes`] finds its page;
 //! [`dispatch`] calls the page; [`errors`] and [`respond`] make the answer that
 //! is sent. The pages that need no database are here too: [`statics`] and
 //! [`special`]. No page of the rest knows of actix-web.
@@ -11,6 +12,7 @@ mod dispatch;
 mod embedded;
 mod errors;
 mod incoming;
+mod lenient;
 pub mod request;
 mod respond;
 pub mod response;

@@ -2,13 +2,13 @@
 //! every answer carries.
 
 use actix_web::HttpResponse;
-use actix_web::body::{self, BodyStream};
+use actix_web::body::{self, BodyStream, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
 
 use super::access_log::{Counted, Line};
 use super::incoming::Terms;
-use super::response::{Body, Response};
+use super::response::{self, Body, Response};
 
 /// What `--cors` adds, as Datasette does.
 const CORS: [(&str, &str); 5] = [
@@ -80,13 +80,27 @@ fn with_body(terms: &Terms, status: StatusCode, body: Body, line: Option<Line>) 
             }
             HttpResponse::with_body(status, body::None::new()).map_into_boxed_body()
         }
-        Body::Stream(stream) => match line {
-            None => HttpResponse::with_body(status, BodyStream::new(stream)).map_into_boxed_body(),
-            Some(line) => {
-                let counted = Counted::new(stream, status.as_u16(), line);
-                HttpResponse::with_body(status, BodyStream::new(counted)).map_into_boxed_body()
-            }
-        },
+        Body::Stream(stream) => {
+            let stream = counted(stream, status, line);
+            HttpResponse::with_body(status, BodyStream::new(stream)).map_into_boxed_body()
+        }
+        // For HEAD too: the length is sent, and there are no pieces.
+        Body::Sized { length, pieces } => {
+            let pieces = counted(pieces, status, line);
+            HttpResponse::with_body(status, SizedStream::new(length, pieces)).map_into_boxed_body()
+        }
+    }
+}
+
+/// The stream, which writes its line in the access log when it ends.
+fn counted(
+    stream: response::BodyStream,
+    status: StatusCode,
+    line: Option<Line>,
+) -> response::BodyStream {
+    match line {
+        None => stream,
+        Some(line) => Box::pin(Counted::new(stream, status.as_u16(), line)),
     }
 }
 

@@ -15,6 +15,13 @@ pub enum Body {
     Whole(Bytes),
     /// Piece by piece, sent chunked. Its maker stops when the client has gone.
     Stream(BodyStream),
+    /// Piece by piece with the length known; sent with `Content-Length`.
+    Sized {
+        /// Bytes in all.
+        length: u64,
+        /// The pieces; none for `HEAD`.
+        pieces: BodyStream,
+    },
 }
 
 /// An answer to one request.
@@ -53,9 +60,7 @@ impl Response {
 
     /// A redirect. `location` is a path or URL, already encoded.
     pub fn redirect(status: u16, location: &str) -> Self {
-        let mut response = Self::whole(status, HTML, Bytes::new());
-        response.headers.push(("location", location.to_owned()));
-        response
+        Self::whole(status, "text/plain", Bytes::new()).header("location", location)
     }
 
     /// Adds a header.

@@ -114,7 +114,7 @@ mod tests {
         let response = show(&test_app(), &request, page, format).expect("an answer");
         let body = match &response.body {
             Body::Whole(bytes) => String::from_utf8(bytes.to_vec()).expect("UTF-8"),
-            Body::Stream(_) => panic!("these pages are whole"),
+            _ => panic!("these pages are whole"),
         };
         (response, body)
     }

@@ -171,14 +171,26 @@ fn facet(s: &Sources<'_>, facet: &Facet) -> Json {
             })
         })
         .collect();
-    json!({
-        "name": facet.request.column,
-        "type": facet.request.kind.name(),
-        "results": values,
-        "hideable": facet.request.source == FacetSource::Request,
-        "toggle_url": s.links.without_facet(&facet.request),
-        "truncated": facet.counted.truncated,
-    })
+    let mut json = Map::new();
+    json.insert("name".into(), json!(facet.request.column));
+    json.insert("type".into(), json!(facet.request.kind.name()));
+    // Datasette's order of keys is another for column facets; a client that prints them sees it.
+    if facet.request.kind != FacetKind::Column {
+        json.insert("results".into(), json!(values));
+    }
+    json.insert(
+        "hideable".into(),
+        json!(facet.request.source == FacetSource::Request),
+    );
+    json.insert(
+        "toggle_url".into(),
+        json!(s.links.without_facet(&facet.request)),
+    );
+    if facet.request.kind == FacetKind::Column {
+        json.insert("results".into(), json!(values));
+    }
+    json.insert("truncated".into(), json!(facet.counted.truncated));
+    json.into()
 }
 
 fn suggested_facets(s: &Sources<'_>) -> Json {

@@ -83,7 +83,11 @@ impl<'r> Links<'r> {
 
     /// The link of a facet's value.
     pub fn toggle(&self, facet: &FacetRequest, value: &Value) -> Toggle {
-        let text = value.display();
+        // A blob goes into the link as its bytes, like a text.
+        let text = match value {
+            Value::Blob(bytes) => String::from_utf8_lossy(bytes),
+            other => other.display(),
+        };
         let column = &facet.column;
         let keys: Vec<String> = match facet.kind {
             FacetKind::Array => vec![format!("{column}__arraycontains")],

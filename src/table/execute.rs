@@ -420,6 +420,10 @@ fn finish(schema: Arc<Schema>, plan: Plan, results: Results) -> Result<TablePage
 fn as_invalid_sql(error: SqlError) -> Error {
     use rusqlite::ErrorCode::{ParameterOutOfRange, TooBig, TypeMismatch, Unknown};
     match &error {
+        // The statement could not even be compiled.
+        SqlError::Sqlite(sqlite @ rusqlite::Error::SqlInputError { .. }) => {
+            Error::InvalidSql(sqlite_message(sqlite))
+        }
         SqlError::Sqlite(sqlite) => match sqlite.sqlite_error_code() {
             // Unknown is SQLITE_ERROR: a fault in the statement or an argument of a function.
             Some(Unknown | TooBig | TypeMismatch | ParameterOutOfRange) => {

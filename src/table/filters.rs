@@ -383,3 +383,123 @@ pub fn description(extra: &[String], filters: &[Filter]) -> String {
         Some((last, before)) => format!("where {} and {last}", before.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::db::schema::Schema;
+
+    fn table(sql: &str) -> std::sync::Arc<Table> {
+        #[expect(clippy::disallowed_methods, reason = "a schema in memory, for a test")]
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(sql).unwrap();
+        Schema::load(&connection)
+            .unwrap()
+            .table("t")
+            .unwrap()
+            .clone()
+    }
+
+    fn sql(key: &str, value: &str) -> (String, Vec<Value>) {
+        let table = table("create table t (a text, n integer, x, \"a__b\" text, \"q\"\"q\" text)");
+        let mut params = Params::new();
+        let sql = Filter::resolve(key, value, &table)
+            .unwrap()
+            .sql("t", &mut params)
+            .unwrap();
+        (sql, params.into_iter().map(|(_, value)| value).collect())
+    }
+
+    #[test]
+    fn values_are_parameters_and_names_are_quoted() {
+        assert_eq!(
+            sql("a", "x' or 1"),
+            ("\"a\" = :p0".into(), vec![Value::text("x' or 1")])
+        );
+        assert_eq!(sql("q\"q__contains", "5%").0, "\"q\"\"q\" like :p0");
+        assert_eq!(sql("a__contains", "o").1, [Value::text("%o%")]);
+        assert_eq!(
+            sql("a__isblank", "1"),
+            ("(\"a\" is null or \"a\" = '')".into(), vec![])
+        );
+    }
+
+    #[test]
+    fn comparisons_take_numbers_whole() {
+        assert_eq!(
+            sql("n__gt", "9007199254740993").1,
+            [Value::Integer(9_007_199_254_740_993)]
+        );
+        assert_eq!(sql("n__gt", "1.5").1, [Value::Real(1.5)]);
+        assert_eq!(sql("n__gt", "inf").1, [Value::text("inf")]);
+    }
+
+    #[test]
+    fn a_column_without_a_type_is_compared_with_text_and_number() {
+        assert_eq!(
+            sql("x", "1"),
+            (
+                "\"x\" in (:p0, :p1)".into(),
+                vec![Value::text("1"), Value::Integer(1)]
+            )
+        );
+        assert_eq!(sql("x", "01").0, "\"x\" = :p0", "no number is written so");
+        assert_eq!(sql("x__not", "1").0, "\"x\" not in (:p0, :p1)");
+        assert_eq!(sql("x__in", "1,a").0, "x in (:p0, :p1, :p2)");
+        assert_eq!(
+            sql("n", "1").0,
+            "\"n\" = :p0",
+            "SQLite converts for a typed column"
+        );
+    }
+
+    #[test]
+    fn two_underscores_in_a_name_are_no_operator() {
+        assert_eq!(sql("a__b", "1").0, "\"a__b\" = :p0");
+        assert_eq!(sql("a__b__contains", "1").0, "\"a__b\" like :p0");
+    }
+
+    #[test]
+    fn unknown_columns_and_operators_are_refused_by_name() {
+        let table = table("create table t (a text)");
+        for (key, word) in [("b", "b"), ("a__near", "near"), ("b__gt", "b")] {
+            let error = Filter::resolve(key, "1", &table).err().unwrap();
+            assert_eq!(error.status(), 400);
+            assert!(error.message().contains(word), "{}", error.message());
+        }
+        assert!(Filter::resolve("rowid", "1", &table).is_ok());
+    }
+
+    #[test]
+    fn lists_come_with_commas_or_as_json() {
+        assert_eq!(sql("a__in", "x, y").1, [Value::text("x"), Value::text("y")]);
+        assert_eq!(
+            sql("a__in", "[\"x,y\", 2]").1,
+            [Value::text("x,y"), Value::Integer(2)]
+        );
+        let table = table("create table t (a text)");
+        let filter = Filter::resolve("a__in", "[1", &table).unwrap();
+        assert_eq!(
+            filter.sql("t", &mut Params::new()).unwrap_err().status(),
+            400
+        );
+    }
+
+    #[test]
+    fn filters_read_as_a_sentence() {
+        let table = table("create table t (state text, n integer)");
+        let filter = |key, value| Filter::resolve(key, value, &table).unwrap();
+        let filters = [
+            filter("n__gt", "3"),
+            filter("state", "CA"),
+            filter("state__in", "a,b"),
+        ];
+        assert_eq!(
+            description(&["search matches \"x\"".into()], &filters),
+            "where search matches \"x\", n > 3, state = \"CA\" and state in [\"a\", \"b\"]"
+        );
+        assert_eq!(description(&[], &[]), "");
+    }
+}

@@ -13,7 +13,7 @@ pub mod writer;
 use std::io::Write;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -96,10 +96,11 @@ impl<'a> Storm<'a> {
     /// Sends all requests to the server at `url`; how many went wrong.
     fn run(&mut self, url: &str, label: &str, out: &mut dyn Write) -> Result<usize> {
         let client = Client::new(url);
-        if self.firsts.is_empty() {
-            let first = |page: &String| Ok(client.without_address(client.get_ok(page)?));
-            self.firsts = self.pages.iter().map(first).collect::<Result<_>>()?;
-        }
+        let refused = if self.firsts.is_empty() {
+            self.ask_first(&client, out)?
+        } else {
+            0
+        };
         let order = order(self.args.requests, self.pages.len());
         let report = Report::default();
         let started = Instant::now();
@@ -116,7 +117,27 @@ impl<'a> Storm<'a> {
                 Err(error) => report.add(path, &format!("{error:#}")),
             }
         });
-        report.write(out, label, order.len(), started.elapsed(), "")
+        Ok(refused + report.write(out, label, order.len(), started.elapsed(), "")?)
+    }
+
+    /// Gets the first answer to each page. A page that is refused is a failure and
+    /// is not asked for again; how many there are.
+    fn ask_first(&mut self, client: &Client, out: &mut dyn Write) -> Result<usize> {
+        let mut refused = 0;
+        for page in std::mem::take(&mut self.pages) {
+            match client.get_ok(&page) {
+                Ok(answer) => {
+                    self.firsts.push(client.without_address(answer));
+                    self.pages.push(page);
+                }
+                Err(error) => {
+                    writeln!(out, "  {error:#}")?;
+                    refused += 1;
+                }
+            }
+        }
+        ensure!(!self.pages.is_empty(), "the server has none of the pages");
+        Ok(refused)
     }
 }
 

@@ -28,6 +28,10 @@ use crate::server::{Launch, Server};
 
 /// Page sizes that are asked for in turn.
 const SIZES: [usize; 3] = [1, 20, 100];
+/// A server that is done before the writer has made so many transactions has
+/// proved little: it is sent the requests again, up to [`MOST_TURNS`] times in all.
+const LEAST_COMMITS: u64 = 200;
+const MOST_TURNS: usize = 50;
 
 /// How many failures all servers and both kinds of journal gave.
 pub fn run(args: &StressArgs, out: &mut dyn Write) -> Result<usize> {
@@ -63,7 +67,7 @@ fn run_one(
     let writer = WriterProcess::start(&path)?;
     let report = Report::default();
     let started = Instant::now();
-    load::spread(args.requests, args.in_flight, |index| {
+    let send = |index: usize| {
         let size = SIZES[index % SIZES.len()];
         let path = format!(
             "/moves/moves.json?_facet=grp&_extra=count,facet_results&_sort_desc=id&_size={size}"
@@ -75,7 +79,12 @@ fn run_one(
         if let Err(error) = checked {
             report.add(&path, &format!("{error:#}"));
         }
-    });
+    };
+    let mut turns = 0;
+    while turns == 0 || (turns < MOST_TURNS && writer.commits() < LEAST_COMMITS) {
+        load::spread(args.requests, args.in_flight, send);
+        turns += 1;
+    }
     let elapsed = started.elapsed();
     let label = format!(
         "{}, {}",
@@ -87,7 +96,7 @@ fn run_one(
         Ok(commits) => format!(", {commits} transactions beside them"),
         Err(_) => String::new(),
     };
-    let mut failures = report.write(out, &label, args.requests, elapsed, &note)?;
+    let mut failures = report.write(out, &label, turns * args.requests, elapsed, &note)?;
     match commits {
         Ok(0) => {
             writeln!(out, "  the writer was kept out")?;
@@ -184,12 +193,17 @@ impl WriterProcess {
         self.committed.load(Ordering::Acquire)
     }
 
+    /// How many transactions it has made since it started.
+    fn commits(&self) -> u64 {
+        self.committed() - self.first
+    }
+
     /// Ends it; how many transactions it made since it started.
     fn stop(mut self) -> Result<u64> {
         drop(self.child.stdin.take());
         let status = self.child.wait()?;
         ensure!(status.success(), "the writer ended with {status}");
-        Ok(self.committed() - self.first)
+        Ok(self.commits())
     }
 }
 

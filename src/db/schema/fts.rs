@@ -33,7 +33,7 @@ impl<'a> Tables<'a> {
             if !is_module(&declaration.module) {
                 continue;
             }
-            let content = declaration.option("content").unwrap_or_default();
+            let content = declaration.named("content").unwrap_or_default();
             for name in [&content, &object.name] {
                 by_folded_name
                     .entry(name.to_ascii_lowercase())

@@ -46,7 +46,7 @@ impl Rule {
 }
 
 /// Whether it is a table of ANALYZE.
-fn is_statistics(name: &str) -> bool {
+pub(super) fn is_statistics(name: &str) -> bool {
     matches!(
         name,
         "sqlite_stat1" | "sqlite_stat2" | "sqlite_stat3" | "sqlite_stat4"

@@ -5,6 +5,7 @@
 
 mod columns;
 mod declaration;
+mod derived;
 mod fts;
 mod hidden;
 mod keys;
@@ -61,8 +62,10 @@ pub struct Table {
     pub incoming: Vec<IncomingKey>,
     /// The full-text table to search it by; its own name if it is one.
     pub fts_table: Option<String>,
-    /// Whether it is left out of lists.
+    /// Whether pages for people leave it out of lists at first.
     pub hidden: bool,
+    /// Whether lists name it at all: not if it is the workings of an index of another table's content.
+    pub listed: bool,
     /// The column whose value stands for a row in links.
     pub label_column: Option<String>,
     /// The SQL that makes it and its indexes, each statement ended by `;`.
@@ -116,12 +119,15 @@ impl Schema {
 
     fn read(conn: &Connection) -> Result<Self> {
         let objects = objects::read(conn)?;
-        let fts_tables = fts::Tables::of(&objects);
-        let hidden = hidden::Rule::of(&objects);
+        let rules = Rules {
+            fts: fts::Tables::of(&objects),
+            hidden: hidden::Rule::of(&objects),
+            derived: derived::Derived::of(&objects),
+        };
         let mut tables = Vec::with_capacity(objects.tables.len());
         let mut written_keys = Vec::with_capacity(objects.tables.len());
         for object in &objects.tables {
-            tables.push(table(conn, object, &fts_tables, &hidden)?);
+            tables.push(table(conn, object, &rules)?);
             written_keys.push(or_none(keys::read(conn, object))?);
         }
         let by_folded_name = tables
@@ -164,13 +170,15 @@ impl Schema {
     }
 }
 
+/// What follows from all objects together.
+struct Rules<'o> {
+    fts: fts::Tables<'o>,
+    hidden: hidden::Rule,
+    derived: derived::Derived,
+}
+
 /// Reads one table; what depends on other tables' columns is left for [`keys::link`].
-fn table(
-    conn: &Connection,
-    object: &Object,
-    fts_tables: &fts::Tables,
-    hidden: &hidden::Rule,
-) -> Result<Table> {
+fn table(conn: &Connection, object: &Object, rules: &Rules<'_>) -> Result<Table> {
     let (columns, broken) = match columns::read(conn, object) {
         Ok(columns) => (columns, None),
         Err(error) => (Vec::new(), Some(fault_of_the_table(error)?)),
@@ -183,8 +191,9 @@ fn table(
         without_rowid: object.without_rowid,
         foreign_keys: Vec::new(),
         incoming: Vec::new(),
-        fts_table: fts_tables.search(&object.name).map(str::to_owned),
-        hidden: hidden.hides(object),
+        fts_table: rules.fts.search(&object.name).map(str::to_owned),
+        hidden: rules.hidden.hides(object),
+        listed: rules.derived.lists(&object.name),
         label_column,
         definition: object.definition(),
         has_rowid_column: columns
