@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod database;
 pub mod db;
 pub mod demo;
 pub mod engine;

@@ -12,6 +12,7 @@ use sha2::Sha256;
 use super::pool::Pooled;
 use super::schema::Schema;
 use super::snapshot::SqlError;
+use super::turns::Turns;
 
 /// One database: its name in URLs, its pool of connections, its schema.
 pub struct Database {
@@ -30,6 +31,8 @@ pub struct Database {
     /// looks here, hence a lock whose readers share no cache line.
     pub(super) schema: ShardedLock<Option<(i64, Arc<Schema>)>>,
     pub(super) hash: OnceLock<Option<String>>,
+    /// Gives other programs their turn to write.
+    pub turns: Turns,
     /// Row counts of an immutable file's tables, up to a cap: they never change.
     pub(super) counts: DashMap<String, i64>,
 }
@@ -64,13 +67,13 @@ impl Database {
         Ok(schema)
     }
 
-    /// The row count of a table of an immutable file, if it was counted before:
-    /// at most one more than [`crate::table::extras::count::CAP`].
+    /// The row count of a table of an immutable file, if it was counted before,
+    /// up to the cap of whoever counted.
     pub fn known_count(&self, table: &str) -> Option<i64> {
         self.counts.get(table).map(|count| *count)
     }
 
-    /// Keeps a row count, made up to the same cap. Does nothing for a database that may change.
+    /// Keeps a row count. Does nothing for a database that may change.
     pub fn keep_count(&self, table: &str, count: i64) {
         if !self.is_mutable {
             self.counts.insert(table.to_owned(), count);

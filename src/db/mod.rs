@@ -15,6 +15,7 @@ pub mod registry;
 pub mod schema;
 pub mod snapshot;
 pub mod tally;
+pub mod turns;
 pub mod value;
 
 pub use database::Database;

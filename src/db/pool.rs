@@ -15,8 +15,11 @@ pub type Pooled = r2d2::PooledConnection<SqliteConnectionManager>;
 
 /// Prepared statements kept a connection: about as many as a busy site has page shapes.
 const STATEMENTS: usize = 256;
-/// How long SQLite waits for the lock of another program, as Python's `sqlite3` does.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a lock that another program holds is tried again: 5 seconds in
+/// all, as long as Python's `sqlite3` waits.
+const LOCK_TRIES: i32 = 1_010;
+/// The longest pause between two tries.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
 /// Memory-mapped bytes of an immutable file at the most.
 const MMAP_BYTES: i64 = 1 << 40;
 
@@ -78,7 +81,7 @@ impl Target {
 
     fn prepare(&self, connection: &mut Connection) -> rusqlite::Result<()> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.busy_handler(Some(wait_for_lock))?;
         functions::register(connection)?;
         for (schema, file) in &self.attach {
             let uri = format!("file:{}?mode=ro", uri_path(file));
@@ -119,6 +122,15 @@ impl Target {
             .thread_pool(helpers)
             .build_unchecked(manager)
     }
+}
+
+/// Sleeps before the next try for a lock. SQLite's own handler soon sleeps for
+/// 100 ms, and so misses the short moments between the commits of a program
+/// that writes without rest.
+fn wait_for_lock(tries: i32) -> bool {
+    let pause = Duration::from_micros(100 << tries.clamp(0, 6));
+    std::thread::sleep(pause.min(LOCK_PAUSE));
+    tries < LOCK_TRIES
 }
 
 #[derive(Debug)]

@@ -13,6 +13,7 @@ use scheduled_thread_pool::ScheduledThreadPool;
 use super::database::Database;
 use super::pool::{Place, Target};
 use super::snapshot::sqlite_message;
+use super::turns::Turns;
 
 /// Threads that open connections for all pools together.
 const HELPERS: usize = 2;
@@ -170,6 +171,7 @@ fn open_source(
         keeper,
         schema: ShardedLock::new(None),
         hash: OnceLock::new(),
+        turns: Turns::new(),
         counts: DashMap::new(),
     })
 }

@@ -43,7 +43,7 @@ impl From<SqlError> for Error {
     fn from(error: SqlError) -> Self {
         match error {
             SqlError::TimeLimit => {
-                Self::TimeLimit("The query took longer than the server allows".into())
+                Self::TimeLimit("The SQL took too long: it was stopped at its time limit".into())
             }
             SqlError::Cancelled => Self::Cancelled,
             SqlError::Unavailable(reason) => {
@@ -73,6 +73,13 @@ impl Reader {
     fn begin(connection: Pooled) -> rusqlite::Result<Self> {
         connection.prepare_cached("begin")?.raw_execute()?;
         Ok(Self(connection))
+    }
+
+    /// Whether the database is in WAL mode now; another program may change that between pages.
+    fn is_wal(&self) -> rusqlite::Result<bool> {
+        self.0.prepare_cached("pragma journal_mode")?.query_row([], |row| {
+            Ok(row.get_ref(0)?.as_str().is_ok_and(|mode| mode.eq_ignore_ascii_case("wal")))
+        })
     }
 
     /// The first read takes the lock (or the WAL position) and tells the schema's version.
@@ -108,6 +115,7 @@ enum Shared {
 pub struct PageSnapshot<'d> {
     database: &'d Database,
     anchor: Mutex<Reader>,
+    is_wal: bool,
     shared: OnceLock<Shared>,
     schema_version: i64,
     cancel: Cancel,
@@ -118,9 +126,12 @@ impl<'d> PageSnapshot<'d> {
     pub fn begin(database: &'d Database, cancel: &Cancel) -> Result<Self, SqlError> {
         let anchor = Reader::begin(database.connection()?).map_err(classify)?;
         let schema_version = anchor.schema_version().map_err(classify)?;
+        let is_wal = database.is_mutable && anchor.is_wal().map_err(classify)?;
+        database.turns.set_needed(database.is_mutable && !is_wal);
         Ok(Self {
             database,
             anchor: Mutex::new(anchor),
+            is_wal,
             shared: OnceLock::new(),
             schema_version,
             cancel: cancel.clone(),
@@ -178,37 +189,22 @@ impl<'d> PageSnapshot<'d> {
         Ok(joined.then_some(reader))
     }
 
-    /// Made when the first job wants to join. That asks the anchor, so it has
-    /// to wait for the job that runs there now; a page whose jobs all fit on
-    /// the anchor never pays for it.
+    /// How to join, if that is known without asking the anchor.
     fn shared(&self) -> Option<&Shared> {
-        if let Some(shared) = self.shared.get() {
-            return Some(shared);
-        }
-        if !self.database.is_mutable {
+        if !self.is_wal {
             return Some(self.shared.get_or_init(|| Shared::SharedLock));
         }
-        None
+        self.shared.get()
     }
 
-    /// Gets ready for jobs that run at the same time. To be called while no job runs.
-    pub fn share(&self) -> Result<(), SqlError> {
-        if self.shared.get().is_some() || !self.database.is_mutable {
-            return Ok(());
+    /// Gets ready for jobs that run at the same time. To be called while no job
+    /// runs: it asks the anchor. A page whose jobs run one after another does without.
+    pub fn share(&self) {
+        if self.is_wal {
+            self.shared.get_or_init(|| {
+                Snapshot::of(&self.anchor.lock().0).map_or(Shared::EmptyWal, Shared::Snapshot)
+            });
         }
-        let anchor = self.anchor.lock();
-        let mode: String = anchor
-            .0
-            .prepare_cached("pragma journal_mode")
-            .and_then(|mut s| s.query_row([], |row| row.get(0)))
-            .map_err(classify)?;
-        let shared = if mode.eq_ignore_ascii_case("wal") {
-            Snapshot::of(&anchor.0).map_or(Shared::EmptyWal, Shared::Snapshot)
-        } else {
-            Shared::SharedLock
-        };
-        let _ = self.shared.set(shared);
-        Ok(())
     }
 }
 
@@ -234,7 +230,7 @@ mod tests {
 
     /// Two jobs at once: the second can't have the anchor.
     fn two_at_once(snapshot: &PageSnapshot<'_>, between: impl FnOnce() + Send) -> (i64, i64) {
-        snapshot.share().unwrap();
+        snapshot.share();
         snapshot
             .read(Limit::NONE, |first| {
                 between();

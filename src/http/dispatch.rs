@@ -8,7 +8,7 @@ use super::incoming::Terms;
 use super::request::Request;
 use super::response::{Response, TEXT};
 use super::routes::Route;
-use super::{special, table};
+use super::{database, download, index, special, table};
 use crate::error::{Error, Result};
 
 /// Answers a request. Pages are asked for with GET or HEAD; the body of a HEAD
@@ -44,10 +44,17 @@ async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> 
             format,
         } => table::show(app, request, &database, &name, &format).await,
         // The pages of databases: each calls `show` of its module in this folder.
-        Route::Index { .. }
-        | Route::Download { .. }
-        | Route::Database { .. }
-        | Route::Query { .. }
+        Route::Index {
+            format,
+            alternative,
+        } => index::show(app, request, format, alternative).await,
+        Route::Download { database } => {
+            download::show(app, &request, &database, if_none_match).await
+        }
+        Route::Database { database, format } => {
+            database::show(app, request, &database, format).await
+        }
+        Route::Query { .. }
         | Route::Row { .. } => Err(errors::nothing()),
     }
 }

@@ -8,10 +8,13 @@
 
 mod access_log;
 pub mod app;
+mod database;
 mod dispatch;
+mod download;
 mod embedded;
 mod errors;
 mod incoming;
+mod index;
 mod lenient;
 pub mod request;
 mod respond;

@@ -63,6 +63,13 @@ impl Response {
         Self::whole(status, "text/plain", Bytes::new()).header("location", location)
     }
 
+    /// Names the JSON of a page, an absolute URL, as Datasette does for its clients.
+    #[must_use]
+    pub fn alternate_json(self, url: &str) -> Self {
+        let link = format!("<{url}>; rel=\"alternate\"; type=\"application/json+datasette\"");
+        self.header("link", link)
+    }
+
     /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {

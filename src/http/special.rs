@@ -90,10 +90,7 @@ fn as_page(app: &App, request: &Request, page: Special, value: &Value) -> Result
     context.insert("filename", &filename);
     context.insert("json", &json);
     let html = app.templates.render("json_page.html", &context)?;
-    Ok(Response::whole(200, HTML, html).header(
-        "link",
-        format!("<{alternate}>; rel=\"alternate\"; type=\"application/json+datasette\""),
-    ))
+    Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
 }
 
 #[cfg(test)]

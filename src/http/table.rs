@@ -49,10 +49,19 @@ pub async fn show(
         format,
     };
     let ttl = job.request.ttl;
+    // Held until the page has read what it needs.
+    let turn = database.turns.enter().await;
     let response = if format == Format::Csv {
+        drop(turn);
         table_csv::show(job).await?
     } else {
-        app.engine.offload(move |page| job.run(page)).await?
+        app.engine
+            .offload(move |page| {
+                let response = job.run(page);
+                drop(turn);
+                response
+            })
+            .await?
     };
     Ok(response
         .header("cache-control", cache_control(ttl))
@@ -176,8 +185,7 @@ impl Job {
         });
         table_html::fill(&mut context, sources, next_url.unwrap_or_default());
         let html = self.app.templates.render("table.html", &context)?;
-        let link = format!("<{alternate}>; rel=\"alternate\"; type=\"application/json+datasette\"");
-        Ok(Response::whole(200, HTML, html).header("link", link))
+        Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }
 
     fn json(&self, sources: &Sources<'_>, next_url: Option<&str>) -> Result<Response> {

@@ -73,9 +73,11 @@ fn headers(job: &Job) -> Vec<(&'static str, String)> {
 async fn part(job: &Job, header: bool) -> Result<(Bytes, Option<String>)> {
     let job = job.clone();
     let engine = job.app.engine.clone();
+    let turn = job.database.turns.enter().await;
     engine
         .offload(move |page| {
             let content = job.execute(page)?;
+            drop(turn);
             let expanded = expanded(&job, &content);
             let table_url = job.http.absolute(&format!(
                 "/{}/{}",

@@ -29,8 +29,8 @@ pub struct Toggle {
 impl<'r> Links<'r> {
     /// For a page of `table` in `database`.
     pub fn new(request: &'r Request, database: &str, table: &str) -> Self {
-        let database = request.prefixed(&format!("/{}", tilde::encode(database.as_bytes())));
-        let table = format!("{database}/{}", tilde::encode(table.as_bytes()));
+        let database = self::database(request, database);
+        let table = self::table(&database, table);
         Self {
             request,
             path: &request.path,
@@ -114,31 +114,51 @@ impl<'r> Links<'r> {
         }
     }
 
-    /// The same page in another format, as a path: `.json` at the end of the
-    /// path, or `_format=json` where the path has a dot already.
+    /// The same page in another format, as a path.
     pub fn format(&self, format: &str, args: &[(&str, &str)]) -> String {
-        let mut args = args.to_vec();
-        let path = if self.path.contains('.') {
-            args.push(("_format", format));
-            self.path.to_owned()
-        } else {
-            format!("{}.{format}", self.path)
-        };
-        args.sort_unstable();
-        let added = query::encode(args.into_iter());
-        let raw = self.request.query.raw();
-        let query = match (raw.is_empty(), added.is_empty()) {
-            (true, _) => added,
-            (false, true) => raw.to_owned(),
-            (false, false) => format!("{raw}&{added}"),
-        };
-        self.request.prefixed(&join(&path, &query))
+        in_format(self.request, format, args)
     }
 
     /// The absolute form of [`Self::format`] for JSON.
     pub fn alternate_json(&self) -> String {
-        format!("{}{}", self.request.origin, self.format("json", &[]))
+        alternate_json(self.request)
     }
+}
+
+/// The page of a request in another format, as a path with the prefix: `.json`
+/// at the end of the path, or `_format=json` where the path has a dot already.
+pub fn in_format(request: &Request, format: &str, args: &[(&str, &str)]) -> String {
+    let mut args = args.to_vec();
+    let path = if request.path.contains('.') {
+        args.push(("_format", format));
+        request.path.clone()
+    } else {
+        format!("{}.{format}", request.path)
+    };
+    args.sort_unstable();
+    let added = query::encode(args.into_iter());
+    let raw = request.query.raw();
+    let query = match (raw.is_empty(), added.is_empty()) {
+        (true, _) => added,
+        (false, true) => raw.to_owned(),
+        (false, false) => format!("{raw}&{added}"),
+    };
+    request.prefixed(&join(&path, &query))
+}
+
+/// The page of a request as JSON, as an absolute URL.
+pub fn alternate_json(request: &Request) -> String {
+    format!("{}{}", request.origin, in_format(request, "json", &[]))
+}
+
+/// The path of a database, with the prefix: `/prefix/db`.
+pub fn database(request: &Request, database: &str) -> String {
+    request.prefixed(&format!("/{}", tilde::encode(database.as_bytes())))
+}
+
+/// The path of a table or view in the database at `database`.
+pub fn table(database: &str, table: &str) -> String {
+    format!("{database}/{}", tilde::encode(table.as_bytes()))
 }
 
 /// The path part that names a row by its key: `~` encoded values with commas between.

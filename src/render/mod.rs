@@ -2,6 +2,8 @@
 
 pub mod cells;
 pub mod csv;
+pub mod database_html;
+pub mod database_json;
 pub mod extras_json;
 pub mod json;
 pub mod links;

@@ -142,7 +142,7 @@ pub fn execute(
     let graph = graph(&context, &results, wanted);
     let parallel = graph.len() > 1 && page.runs_parallel(request.mode);
     if parallel {
-        snapshot.share()?;
+        snapshot.share();
     }
     graph.run(page, parallel);
     if page.cancel.is_cancelled() {

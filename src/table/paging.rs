@@ -26,6 +26,8 @@ pub struct OrderColumn {
     pub affinity: Affinity,
     /// Downwards.
     pub descending: bool,
+    /// Whether it only ever holds integers: a row number, under whatever name.
+    pub only_integers: bool,
 }
 
 /// The columns that rows are ordered by: the sort column, if any, then the key.
@@ -39,15 +41,22 @@ pub struct Order {
 
 impl Order {
     /// The order for a request.
-    pub fn new(sort: Option<&Sort>, affinity: impl Fn(&str) -> Affinity, key: &[String]) -> Self {
-        let column = |name: &str, descending| OrderColumn {
+    /// `key_is_rowid`: the key is the row number of the table.
+    pub fn new(
+        sort: Option<&Sort>,
+        affinity: impl Fn(&str) -> Affinity,
+        key: &[String],
+        key_is_rowid: bool,
+    ) -> Self {
+        let column = |name: &str, descending, only_integers| OrderColumn {
             name: name.to_owned(),
             affinity: affinity(name),
             descending,
+            only_integers,
         };
         Self {
-            sort: sort.map(|sort| column(&sort.column, sort.descending)),
-            key: key.iter().map(|name| column(name, false)).collect(),
+            sort: sort.map(|sort| column(&sort.column, sort.descending, false)),
+            key: key.iter().map(|name| column(name, false, key_is_rowid)).collect(),
         }
     }
 
@@ -95,7 +104,9 @@ impl Order {
         }
         let mut values = Vec::with_capacity(columns.len());
         for (part, column) in parts.iter().zip(&columns) {
-            values.push(value_of(part, column.affinity).ok_or_else(|| bad_token(token))?);
+            let value = value_of(part, column.affinity)
+                .filter(|value| !column.only_integers || matches!(value, Value::Integer(_)));
+            values.push(value.ok_or_else(|| bad_token(token))?);
         }
         let (sort_values, key_values) = values.split_at(self.sort.iter().len());
         // Key before sort, as Datasette numbers its parameters.
@@ -277,15 +288,24 @@ mod tests {
 
     #[test]
     fn tokens_that_no_page_gives_are_refused() {
-        let order = Order::new(None, |_| Affinity::Integer, &["a".into(), "b".into()]);
+        let order = Order::new(None, |_| Affinity::Integer, &["a".into(), "b".into()], false);
         for token in ["1", "1,2,3", "$nul,2", "$i.x,2", "$b.0,1"] {
             assert!(order.after(token, &mut Params::new()).is_err(), "{token}");
         }
     }
 
     #[test]
+    fn a_row_number_is_an_integer() {
+        let order = Order::new(None, |_| Affinity::Integer, &["id".into()], true);
+        assert!(order.after("7", &mut Params::new()).is_ok());
+        for token in ["x", "1.5", "$null", ""] {
+            assert!(order.after(token, &mut Params::new()).is_err(), "{token}");
+        }
+    }
+
+    #[test]
     fn the_condition_is_datasette_s_for_plain_keys() {
-        let order = Order::new(None, |_| Affinity::Text, &["a".into(), "b".into()]);
+        let order = Order::new(None, |_| Affinity::Text, &["a".into(), "b".into()], false);
         let mut params = Params::new();
         assert_eq!(
             order.after("x,y", &mut params).unwrap(),

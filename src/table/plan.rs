@@ -106,6 +106,7 @@ impl Plan {
             request.sort.as_ref(),
             |name| affinity(table, name),
             &key_columns,
+            key != Key::Primary || is_rowid_alias(table),
         );
 
         let from_sql = format!("from {} {}", escape(&table.name), where_sql(&clauses));
@@ -184,6 +185,19 @@ pub fn key_of(table: &Table) -> (Key, Vec<String>) {
         .map_or((Key::None, Vec::new()), |alias| {
             (Key::HiddenRowid, vec![(*alias).to_owned()])
         })
+}
+
+/// Whether the primary key is SQLite's row number under another name: a single
+/// column whose type is spelled `INTEGER`. <https://www.sqlite.org/lang_createtable.html#rowid>
+fn is_rowid_alias(table: &Table) -> bool {
+    let [only] = table.primary_keys.as_slice() else {
+        return false;
+    };
+    !table.without_rowid
+        && table.kind == Kind::Table
+        && table
+            .column(only)
+            .is_some_and(|column| column.declared_type.eq_ignore_ascii_case("integer"))
 }
 
 fn affinity(table: &Table, column: &str) -> Affinity {

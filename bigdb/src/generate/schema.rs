@@ -63,6 +63,6 @@ create table reviews (
 /// and one index on `events` a third of that time.
 pub(super) const INDEXES: &str = "
 create index reviews_event_id on reviews(event_id);
-create virtual table reviews_fts using fts5(body, author, content='reviews', content_rowid='id');
+create virtual table reviews_fts using fts5(body, author, content=[reviews], content_rowid='id');
 insert into reviews_fts(reviews_fts) values ('rebuild');
 ";

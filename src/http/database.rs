@@ -1,0 +1,101 @@
+//! `/{database}`: the tables of a database, as HTML or JSON.
+
+use std::sync::Arc;
+
+use super::app::App;
+use super::request::Request;
+use super::response::{HTML, JSON, Response};
+use super::routes::Format;
+use super::templates::{Crumb, Frame};
+use crate::database::execute::Counted;
+use crate::database::{self, DatabasePage};
+use crate::db::Database;
+use crate::engine::Page;
+use crate::error::{Error, Result};
+use crate::render::{database_html, database_json, links};
+use crate::text::query::join;
+
+/// Answers a request for a database.
+pub async fn show(
+    app: &Arc<App>,
+    request: Request,
+    database: &str,
+    format: Format,
+) -> Result<Response> {
+    let database = app
+        .registry
+        .get(database)
+        .ok_or_else(|| Error::NotFound(format!("Database not found: {database}")))?;
+    if request
+        .query
+        .get("sql")
+        .is_some_and(|sql| !sql.trim().is_empty())
+    {
+        return Ok(to_query_page(&request, database, &format));
+    }
+    if !matches!(format, Format::Html | Format::Json) {
+        return Err(format.invalid());
+    }
+    let job = Job {
+        app: Arc::clone(app),
+        database: Arc::clone(database),
+        request,
+    };
+    app.engine
+        .offload(move |page| job.run(page, &format))
+        .await
+}
+
+/// SQL has a page of its own; links from before that was so still work.
+fn to_query_page(request: &Request, database: &Database, format: &Format) -> Response {
+    let mut path = links::database(request, &database.name);
+    path.push_str("/-/query");
+    if let Some(extension) = format.extension() {
+        path.push('.');
+        path.push_str(extension);
+    }
+    Response::redirect(302, &join(&path, request.query.raw()))
+}
+
+struct Job {
+    app: Arc<App>,
+    database: Arc<Database>,
+    request: Request,
+}
+
+impl Job {
+    fn run(&self, page: &Page<'_>, format: &Format) -> Result<Response> {
+        let (config, database) = (&self.app.config, &self.database);
+        let is_json = *format == Format::Json;
+        let counted = if is_json || database_html::shows_hidden(&self.request) {
+            Counted::All
+        } else {
+            Counted::Visible
+        };
+        let content = database::execute(page, config, database, counted)?;
+        if is_json {
+            let body = database_json::database(&content, config, database, &self.request)?;
+            return Ok(Response::whole(200, JSON, body));
+        }
+        self.html(&content)
+    }
+
+    fn html(&self, content: &DatabasePage) -> Result<Response> {
+        let (config, database, request) = (&self.app.config, &self.database, &self.request);
+        let alternate = links::alternate_json(request);
+        let crumbs = [Crumb {
+            href: request.prefixed("/"),
+            label: "home".to_owned(),
+        }];
+        let body_class = database_html::body_class(&database.name);
+        let mut context = self.app.templates.context(&Frame {
+            body_class: &body_class,
+            crumbs: &crumbs,
+            alternate_json: &alternate,
+            metadata: Some(&config.database(&database.name).metadata),
+        });
+        database_html::fill_database(&mut context, content, config, database, request);
+        let html = self.app.templates.render("database.html", &context)?;
+        Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
+    }
+}

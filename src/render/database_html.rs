@@ -1,0 +1,217 @@
+//! The listing pages for people: fill the contexts of `database.html` and `index.html`.
+
+use serde::Serialize;
+use tera::Context;
+
+use super::links;
+use super::table_html::count_text;
+use crate::config::Config;
+use crate::database::{DatabasePage, IndexEntry, ListedTable};
+use crate::db::Database;
+use crate::db::schema::{Column, Table};
+use crate::http::request::Request;
+use crate::text::number::thousands;
+use crate::text::query::join;
+use crate::text::{css, human};
+
+#[derive(Serialize)]
+struct TableLine<'a> {
+    name: &'a str,
+    path: String,
+    hidden: bool,
+    count_text: String,
+    columns: Vec<ColumnName<'a>>,
+}
+
+#[derive(Serialize)]
+struct ColumnName<'a> {
+    name: &'a str,
+    is_pk: bool,
+}
+
+#[derive(Serialize)]
+struct Link<'a> {
+    name: &'a str,
+    path: String,
+    count_text: String,
+}
+
+#[derive(Serialize)]
+struct Card<'a> {
+    name: &'a str,
+    path: String,
+    color: String,
+    private: bool,
+    row_sum_text: String,
+    tables_count: usize,
+    views_count: usize,
+    hidden_count: usize,
+    tables: Vec<Link<'a>>,
+    more: bool,
+}
+
+/// The classes of the `<body>` of a database page.
+pub fn body_class(database: &str) -> String {
+    format!("db db-{}", css::class(database))
+}
+
+/// Whether a request asks for the hidden tables too.
+pub fn shows_hidden(request: &Request) -> bool {
+    request
+        .query
+        .get("_show_hidden")
+        .is_some_and(|value| !value.is_empty())
+}
+
+/// Puts everything that `database.html` shows into its context.
+pub fn fill_database(
+    context: &mut Context,
+    page: &DatabasePage,
+    config: &Config,
+    database: &Database,
+    request: &Request,
+) {
+    let settings = &config.settings;
+    let path = links::database(request, &database.name);
+    let show_hidden = shows_hidden(request);
+    let tables: Vec<TableLine<'_>> = page
+        .tables
+        .iter()
+        .filter(|table| show_hidden || !table.hidden)
+        .map(|table| table_line(table, &path))
+        .collect();
+    let views = page.views.iter().map(|view| link(view, &path, None));
+    context.insert("database", &database.name);
+    context.insert("color", &database.color());
+    context.insert("tables", &tables);
+    context.insert("views", &views.collect::<Vec<_>>());
+    context.insert(
+        "size_text",
+        &if database.is_memory {
+            String::new()
+        } else {
+            human::bytes(database.size())
+        },
+    );
+    context.insert("hidden_count", &page.hidden_count);
+    context.insert("show_hidden", &show_hidden);
+    context.insert(
+        "show_hidden_url",
+        &if show_hidden {
+            path.clone()
+        } else {
+            join(&path, "_show_hidden=1")
+        },
+    );
+    let can_download = settings.allow_download && !database.is_mutable && database.path.is_some();
+    context.insert(
+        "download_url",
+        &if can_download {
+            format!("{path}.db")
+        } else {
+            String::new()
+        },
+    );
+    context.insert("allow_sql", &settings.default_allow_sql);
+    context.insert("query_url", &format!("{path}/-/query"));
+}
+
+fn table_line<'a>(listed: &'a ListedTable, database: &str) -> TableLine<'a> {
+    let column = |column: &'a Column| ColumnName {
+        name: &column.name,
+        is_pk: column.pk_position > 0,
+    };
+    TableLine {
+        name: &listed.table.name,
+        path: links::table(database, &listed.table.name),
+        hidden: listed.hidden,
+        count_text: count_text(listed.count),
+        columns: listed.table.columns.iter().map(column).collect(),
+    }
+}
+
+fn link<'a>(table: &'a Table, database: &str, count: Option<i64>) -> Link<'a> {
+    Link {
+        name: &table.name,
+        path: links::table(database, &table.name),
+        count_text: count_text(count),
+    }
+}
+
+/// Puts everything that `index.html` shows into its context.
+pub fn fill_index<'a>(
+    context: &mut Context,
+    entries: impl Iterator<Item = (&'a Database, &'a IndexEntry)>,
+    config: &Config,
+    request: &Request,
+    is_alternative: bool,
+) {
+    let cards: Vec<Card<'_>> = entries
+        .map(|(database, entry)| card(database, entry, request))
+        .collect();
+    context.insert("title", &config.instance().title);
+    context.insert("databases", &cards);
+    context.insert("noindex", &is_alternative);
+}
+
+fn card<'a>(database: &'a Database, entry: &'a IndexEntry, request: &Request) -> Card<'a> {
+    let path = links::database(request, &database.name);
+    let tables = entry.tables.iter();
+    let views = entry.views.iter().map(|view| link(view, &path, None));
+    let tables = tables.map(|named| link(&named.table, &path, named.count));
+    Card {
+        name: &database.name,
+        color: database.color(),
+        private: false,
+        row_sum_text: row_sum_text(entry),
+        tables_count: entry.tables_count,
+        views_count: entry.views_count,
+        hidden_count: entry.hidden_count,
+        tables: tables.chain(views).collect(),
+        more: entry.more,
+        path,
+    }
+}
+
+/// `1,234 rows in 5 tables`, or how many tables there are if they were not counted.
+fn row_sum_text(entry: &IndexEntry) -> String {
+    if entry.tables_count == 0 {
+        return String::new();
+    }
+    let some = |count: u64, what: &str| {
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{} {what}{plural}", thousands(count))
+    };
+    let tables = some(entry.tables_count as u64, "table");
+    if entry.counted {
+        format!("{} in {tables}", some(entry.rows.unsigned_abs(), "row"))
+    } else {
+        tables
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_of_rows_reads_well() {
+        let text = |tables_count, rows, counted| {
+            row_sum_text(&IndexEntry {
+                tables_count,
+                rows,
+                counted,
+                hidden_count: 0,
+                hidden_rows: 0,
+                tables: Vec::new(),
+                views: Vec::new(),
+                views_count: 0,
+                more: false,
+            })
+        };
+        assert_eq!(text(5, 1234, true), "1,234 rows in 5 tables");
+        assert_eq!(text(1, 1, true), "1 row in 1 table");
+        assert_eq!(text(2000, 0, false), "2,000 tables");
+        assert_eq!(text(0, 0, false), "");
+    }
+}

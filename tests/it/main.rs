@@ -1,0 +1,24 @@
+//! Tests of the whole program: each starts it on a free port, over database
+//! files that it makes from SQL, and speaks HTTP with it. What is right was
+//! worked out by hand, or is asked of SQLite here; never of the server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that can't go on has failed, and says why"
+)]
+
+mod compile_options;
+mod csv;
+mod errors;
+mod facets;
+mod filters;
+mod limits;
+mod modes;
+mod paging;
+mod random;
+mod server;
+mod shutdown;
+mod snapshot;
+mod start;
+mod table_html;
+mod table_json;
