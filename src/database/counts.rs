@@ -101,7 +101,10 @@ impl<'c> Counting<'c> {
         }
         // The limit is that of each table, not of the job.
         self.snapshot.read(Limit::NONE, |connection| {
-            Ok(tables.iter().map(|table| self.count(connection, table)).collect())
+            Ok(tables
+                .iter()
+                .map(|table| self.count(connection, table))
+                .collect())
         })
     }
 
@@ -120,7 +123,9 @@ impl<'c> Counting<'c> {
         );
         let counted = self.limit.enforce(connection, self.cancel, |connection| {
             if self.tables.len() <= KEPT_PREPARED {
-                connection.prepare_cached(&sql)?.query_row([], |row| row.get(0))
+                connection
+                    .prepare_cached(&sql)?
+                    .query_row([], |row| row.get(0))
             } else {
                 connection.query_row(&sql, [], |row| row.get(0))
             }

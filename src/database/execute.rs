@@ -59,7 +59,7 @@ pub fn execute(
     counting.add_to(&mut graph);
     let parallel = graph.len() > 1 && page.runs_parallel(None);
     if parallel {
-        snapshot.share()?;
+        snapshot.share();
     }
     graph.run(page, parallel);
     if page.cancel.is_cancelled() {
@@ -112,7 +112,11 @@ mod tests {
         let page = page(&sql, ExtrasMode::Auto, Counted::Visible);
         assert_eq!(
             counts(&page),
-            [("a", Some(0), false), ("b", Some(1), false), ("_z", None, true)]
+            [
+                ("a", Some(0), false),
+                ("b", Some(1), false),
+                ("_z", None, true)
+            ]
         );
         assert_eq!(page.hidden_count, 1);
     }

@@ -41,7 +41,14 @@ pub fn index(
         .zip(&to_count)
         .map(|((database, snapshot, _), tables)| {
             let limit = Limit::millis(COUNT_MS);
-            Counting::new(database, snapshot, &page.cancel, tables, limit, Missing::SpoilsAll)
+            Counting::new(
+                database,
+                snapshot,
+                &page.cancel,
+                tables,
+                limit,
+                Missing::SpoilsAll,
+            )
         })
         .collect();
     let mut graph = Graph::default();
@@ -51,7 +58,7 @@ pub fn index(
     let parallel = graph.len() > 1 && page.runs_parallel(None);
     if parallel {
         for (_, snapshot, _) in &opened {
-            snapshot.share()?;
+            snapshot.share();
         }
     }
     graph.run(page, parallel);
@@ -147,13 +154,17 @@ mod tests {
         })
         .unwrap();
         let databases = [database];
-        let index = engine.run(|page| index(page, &Config::default(), &databases, by_relationships));
+        let index =
+            engine.run(|page| index(page, &Config::default(), &databases, by_relationships));
         index.unwrap().pop().unwrap()
     }
 
     fn names(entry: &IndexEntry) -> Vec<&str> {
         let tables = entry.tables.iter().map(|named| &named.table);
-        tables.chain(&entry.views).map(|t| t.name.as_str()).collect()
+        tables
+            .chain(&entry.views)
+            .map(|t| t.name.as_str())
+            .collect()
     }
 
     const SQL: &str = "create table a (x); create table b (x); create table c (x references a);

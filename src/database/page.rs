@@ -106,16 +106,22 @@ impl<'s> Keys<'s> {
                 let Some(other) = schema.table(&key.other_table).filter(|t| !t.is_view()) else {
                     continue;
                 };
-                ends.entry(&other.name).or_default().incoming.push(IncomingKey {
-                    other_table: table.name.clone(),
-                    column: key.other_column.clone(),
-                    other_column: key.column.clone(),
-                });
-                ends.entry(&table.name).or_default().outgoing.push(IncomingKey {
-                    other_table: other.name.clone(),
-                    column: key.column.clone(),
-                    other_column: key.other_column.clone(),
-                });
+                ends.entry(&other.name)
+                    .or_default()
+                    .incoming
+                    .push(IncomingKey {
+                        other_table: table.name.clone(),
+                        column: key.other_column.clone(),
+                        other_column: key.column.clone(),
+                    });
+                ends.entry(&table.name)
+                    .or_default()
+                    .outgoing
+                    .push(IncomingKey {
+                        other_table: other.name.clone(),
+                        column: key.column.clone(),
+                        other_column: key.other_column.clone(),
+                    });
             }
         }
         for ends in ends.values_mut() {
@@ -165,7 +171,10 @@ mod tests {
             .unwrap();
         let schema = Schema::load(&connection).unwrap();
         let mut keys = Keys::of(&schema);
-        assert_eq!((keys.count("cat"), keys.count("item"), keys.count("gone")), (2, 2, 0));
+        assert_eq!(
+            (keys.count("cat"), keys.count("item"), keys.count("gone")),
+            (2, 2, 0)
+        );
         let key = |other_table: &str, column: &str, other_column: &str| IncomingKey {
             other_table: other_table.into(),
             column: column.into(),

@@ -228,8 +228,22 @@ mod tests {
         connection.query_row("select count(*) from t", [], |row| row.get(0))
     }
 
+    /// A job on another thread while the anchor is taken. It can't join, so it
+    /// waits; hence the first job must not wait for it.
+    fn two_at_once_on(snapshot: &PageSnapshot<'_>) -> (i64, i64) {
+        thread::scope(|scope| {
+            let (first, second) = snapshot
+                .read(Limit::NONE, |connection| {
+                    let second = scope.spawn(|| snapshot.read(Limit::NONE, count).unwrap());
+                    Ok((count(connection)?, second))
+                })
+                .unwrap();
+            (first, second.join().unwrap())
+        })
+    }
+
     /// Two jobs at once: the second can't have the anchor.
-    fn two_at_once(snapshot: &PageSnapshot<'_>, between: impl FnOnce() + Send) -> (i64, i64) {
+    fn two_at_once(snapshot: &PageSnapshot<'_>, between: impl FnOnce()) -> (i64, i64) {
         snapshot.share();
         snapshot
             .read(Limit::NONE, |first| {
@@ -247,14 +261,69 @@ mod tests {
 
     #[test]
     fn jobs_at_the_same_time_see_one_state_of_a_wal_database() {
-        let (folder, database) =
-            test_database("pragma journal_mode = wal; create table t(x); insert into t values (1)");
-        let writer = Connection::open(folder.path().join("test.db")).unwrap();
+        let (folder, database) = test_database(
+            "pragma journal_mode = wal; create table t(x); insert into t values (1)",
+        );
+        let writer = writer(&folder);
         writer.execute_batch("insert into t values (2)").unwrap();
         let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
         let counts = two_at_once(&snapshot, || {
             writer.execute_batch("insert into t values (3)").unwrap();
         });
         assert_eq!(counts, (2, 2));
+        let later = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        assert_eq!(later.read(Limit::NONE, count).unwrap(), 3);
+    }
+
+    /// SQLite has no snapshot to give of a WAL that never had a frame: the
+    /// second job finds it written to, and has to wait for the anchor.
+    #[test]
+    fn a_wal_that_was_empty_when_the_page_began_gives_one_state_too() {
+        let (folder, database) = test_database(
+            "pragma journal_mode = wal; create table t(x); insert into t values (1)",
+        );
+        let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        snapshot.share();
+        assert!(matches!(snapshot.shared(), Some(Shared::EmptyWal)));
+        assert!(snapshot.join().unwrap().is_some(), "nothing was written yet");
+        writer(&folder).execute_batch("insert into t values (2)").unwrap();
+        assert!(snapshot.join().unwrap().is_none());
+        assert_eq!(two_at_once_on(&snapshot), (1, 1));
+    }
+
+    #[test]
+    fn a_wal_that_a_checkpoint_emptied_gives_one_state_too() {
+        let (folder, database) = test_database(
+            "pragma journal_mode = wal; create table t(x); insert into t values (1)",
+        );
+        let writer = writer(&folder);
+        writer.execute_batch("insert into t values (2)").unwrap();
+        let busy: i64 = writer
+            .query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(busy, 0, "nobody kept the checkpoint from emptying the WAL");
+        let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        let counts = two_at_once(&snapshot, || {
+            writer.execute_batch("insert into t values (3)").unwrap();
+        });
+        assert_eq!(counts, (2, 2));
+    }
+
+    #[test]
+    fn a_rollback_journal_keeps_writers_out_until_the_page_ends() {
+        let (folder, database) = test_database("create table t(x); insert into t values (1)");
+        let writer = writer(&folder);
+        writer.busy_timeout(std::time::Duration::ZERO).unwrap();
+        let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        let insert = || writer.execute_batch("insert into t values (2)");
+        let counts = two_at_once(&snapshot, || assert!(insert().is_err(), "locked"));
+        assert_eq!(counts, (1, 1));
+        drop(snapshot);
+        insert().unwrap();
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "stands for another program")]
+    fn writer(folder: &tempfile::TempDir) -> Connection {
+        Connection::open(folder.path().join("test.db")).unwrap()
     }
 }

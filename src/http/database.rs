@@ -41,9 +41,7 @@ pub async fn show(
         database: Arc::clone(database),
         request,
     };
-    app.engine
-        .offload(move |page| job.run(page, &format))
-        .await
+    app.engine.offload(move |page| job.run(page, &format)).await
 }
 
 /// SQL has a page of its own; links from before that was so still work.
@@ -97,5 +95,62 @@ impl Job {
         database_html::fill_database(&mut context, content, config, database, request);
         let html = self.app.templates.render("database.html", &context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::http::app::test_app;
+    use crate::http::incoming;
+    use crate::http::response::Body;
+    use actix_web::test::TestRequest;
+
+    async fn ask(address: &str, database: &str, format: Format) -> Result<Response> {
+        let http = TestRequest::with_uri(address).to_http_request();
+        let (request, _) = incoming::read(&http, &Settings::default());
+        show(&Arc::new(test_app()), request, database, format).await
+    }
+
+    fn text(response: &Response) -> String {
+        match &response.body {
+            Body::Whole(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            _ => panic!("this page is whole"),
+        }
+    }
+
+    #[actix_web::test]
+    async fn an_empty_database_has_a_page_and_json() {
+        let page = ask("/_memory", "_memory", Format::Html).await.unwrap();
+        assert!(
+            text(&page).contains("<body class=\"db db-memory-"),
+            "{}",
+            text(&page)
+        );
+        let page = ask("/_memory.json", "_memory", Format::Json).await.unwrap();
+        let page: Value = serde_json::from_str(&text(&page)).unwrap();
+        assert_eq!(page["tables"], json!([]));
+        assert_eq!(page["table_columns"], json!({}));
+    }
+
+    #[actix_web::test]
+    async fn sql_is_sent_on_to_its_own_page_in_any_format() {
+        let format = Format::Other("xyz".into());
+        let response = ask("/_memory.xyz?sql=select+1&a=%20", "_memory", format).await;
+        let location = "/_memory/-/query.xyz?sql=select+1&a=%20".to_owned();
+        assert!(response.unwrap().headers.contains(&("location", location)));
+        let blank = ask("/_memory?sql=+", "_memory", Format::Html).await;
+        assert_eq!(blank.unwrap().status, 200);
+    }
+
+    #[actix_web::test]
+    async fn other_formats_and_other_names_are_not_found() {
+        for (database, format) in [("_memory", Format::Csv), ("nope", Format::Html)] {
+            let error = ask("/x", database, format).await.err();
+            assert_eq!(error.map(|error| error.status()), Some(404), "{database}");
+        }
     }
 }

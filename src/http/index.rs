@@ -72,3 +72,42 @@ impl Front {
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::http::app::test_app;
+    use crate::http::incoming;
+    use crate::http::response::Body;
+    use actix_web::test::TestRequest;
+
+    async fn text(address: &str, format: Format, is_alternative: bool) -> String {
+        let http = TestRequest::with_uri(address).to_http_request();
+        let (request, _) = incoming::read(&http, &Settings::default());
+        let app = Arc::new(test_app());
+        let response = show(&app, request, format, is_alternative).await.unwrap();
+        match response.body {
+            Body::Whole(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            _ => panic!("this page is whole"),
+        }
+    }
+
+    #[actix_web::test]
+    async fn the_front_page_lists_the_databases() {
+        let page = text("/", Format::Html, false).await;
+        assert!(page.contains("<body class=\"index\"") && page.contains("href=\"/_memory\""));
+        assert!(!page.contains("noindex"));
+        let json: Value = serde_json::from_str(&text("/.json", Format::Json, false).await).unwrap();
+        assert_eq!(json["databases"][0]["name"], "_memory");
+        assert_eq!(json["databases"][0]["show_table_row_counts"], false);
+    }
+
+    #[actix_web::test]
+    async fn search_engines_keep_away_from_its_other_address() {
+        let page = text("/-/", Format::Html, true).await;
+        assert!(page.contains("<meta name=\"robots\" content=\"noindex\">"));
+    }
+}

@@ -214,6 +214,20 @@ mod tests {
     }
 
     #[test]
+    fn a_body_of_known_length_tells_it_for_head_too() {
+        use actix_web::body::{BodySize, MessageBody as _};
+        for method in [actix_web::http::Method::GET, actix_web::http::Method::HEAD] {
+            let mut file = Response::whole(200, TEXT, "");
+            file.body = Body::Sized {
+                length: 5,
+                pieces: Box::pin(futures_util::stream::empty()),
+            };
+            let http = finished(TestRequest::default().method(method), file, false, false);
+            assert_eq!(http.body().size(), BodySize::Sized(5));
+        }
+    }
+
+    #[test]
     fn what_a_page_varies_with_is_kept() {
         let page = Response::whole(200, TEXT, "x").header("vary", "Accept, cookie");
         let http = finished(TestRequest::get(), page, false, false);

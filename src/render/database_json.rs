@@ -80,7 +80,10 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     fn of(view: &'a Table) -> Self {
-        Self { name: &view.name, private: false }
+        Self {
+            name: &view.name,
+            private: false,
+        }
     }
 }
 
@@ -190,7 +193,10 @@ impl Serialize for Columns<'_> {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference to the field"
+)]
 fn all_tables<S: Serializer>(tables: &&[ListedTable], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(tables.iter().map(TableOfDatabase))
 }
@@ -214,7 +220,10 @@ impl Serialize for TableOfDatabase<'_> {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference to the field"
+)]
 fn index_table<S: Serializer>(named: &&IndexTable, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_struct("table", 8)?;
     map.serialize_field("name", &named.table.name)?;
@@ -274,7 +283,9 @@ mod tests {
     fn an_editor_gets_tables_and_columns_by_name_and_views_without() {
         let connection = Connection::open_in_memory().unwrap();
         connection
-            .execute_batch("create table z (b, a); create view v as select 1 as c; create table a (x)")
+            .execute_batch(
+                "create table z (b, a); create view v as select 1 as c; create table a (x)",
+            )
             .unwrap();
         let schema = Schema::load(&connection).unwrap();
         let json = |columns| serde_json::to_string(&Columns(columns)).unwrap();

@@ -392,7 +392,6 @@ mod tests {
     use crate::db::schema::Schema;
 
     fn table(sql: &str) -> std::sync::Arc<Table> {
-        #[expect(clippy::disallowed_methods, reason = "a schema in memory, for a test")]
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(sql).unwrap();
         Schema::load(&connection)

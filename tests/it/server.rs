@@ -51,7 +51,7 @@ impl Site {
     /// Makes the file without serving it. Returns its path.
     pub fn make(&self, name: &str, sql: &str) -> String {
         let path = self.path(&format!("{name}.db"));
-        let connection = Connection::open(&path).unwrap();
+        let connection = open(&path);
         connection.execute_batch(sql).unwrap();
         // SQLite makes no file for a database that nothing is in.
         connection.execute_batch("vacuum").unwrap();
@@ -363,9 +363,12 @@ fn address(line: &str) -> Option<SocketAddr> {
     url.split('/').next()?.parse().ok()
 }
 
-/// A connection that waits long for a lock.
+/// A connection that waits long for a lock and lets keys point at nothing.
 pub fn open(path: &Path) -> Connection {
     let connection = Connection::open(path).unwrap();
+    connection
+        .pragma_update(None, "foreign_keys", false)
+        .unwrap();
     connection.busy_timeout(PATIENCE).unwrap();
     connection
 }
