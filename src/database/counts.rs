@@ -130,17 +130,11 @@ impl<'c> Counting<'c> {
                 connection.query_row(&sql, [], |row| row.get(0))
             }
         });
-        match counted {
-            Ok(count) => {
-                self.database.keep_count(&table.name, count);
-                Some(count)
-            }
-            Err(_) => {
-                if self.missing == Missing::SpoilsAll {
-                    self.spoilt.store(true, Ordering::Relaxed);
-                }
-                None
-            }
+        if let Ok(count) = counted {
+            self.database.keep_count(&table.name, count);
+        } else if self.missing == Missing::SpoilsAll {
+            self.spoilt.store(true, Ordering::Relaxed);
         }
+        counted.ok()
     }
 }

@@ -1,7 +1,7 @@
 //! One database that is served.
 
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crossbeam::sync::ShardedLock;
 use dashmap::DashMap;
@@ -13,6 +13,7 @@ use super::pool::Pooled;
 use super::schema::Schema;
 use super::snapshot::SqlError;
 use super::turns::Turns;
+use crate::text::hex;
 
 /// One database: its name in URLs, its pool of connections, its schema.
 pub struct Database {
@@ -30,7 +31,7 @@ pub struct Database {
     /// The schema and the `schema_version` that it was read at. Every page
     /// looks here, hence a lock whose readers share no cache line.
     pub(super) schema: ShardedLock<Option<(i64, Arc<Schema>)>>,
-    pub(super) hash: OnceLock<Option<String>>,
+    pub(super) hash: Option<String>,
     /// Gives other programs their turn to write.
     pub turns: Turns,
     /// Row counts of an immutable file's tables, up to a cap: they never change.
@@ -88,16 +89,9 @@ impl Database {
             .map_or(0, |file| file.len())
     }
 
-    /// The SHA-256 of an immutable file, in hex. Read once, when first asked for.
+    /// The SHA-256 of an immutable file, in hex.
     pub fn hash(&self) -> Option<&str> {
-        self.hash
-            .get_or_init(|| {
-                let path = self.path.as_ref().filter(|_| !self.is_mutable)?;
-                let mut hasher = Sha256::new();
-                std::io::copy(&mut std::fs::File::open(path).ok()?, &mut hasher).ok()?;
-                Some(hex(&hasher.finalize()))
-            })
-            .as_deref()
+        self.hash.as_deref()
     }
 
     /// Six hex digits of a colour: of the file's hash, or of the name's MD5.
@@ -115,10 +109,9 @@ impl Drop for Database {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+/// The SHA-256 of a file, in hex; about a second a gigabyte.
+pub(super) fn hash_file(path: &Path) -> std::io::Result<String> {
+    let mut hasher = Sha256::new();
+    std::io::copy(&mut std::fs::File::open(path)?, &mut hasher)?;
+    Ok(hex(&hasher.finalize()))
 }

@@ -23,6 +23,9 @@ const LOCK_PAUSE: Duration = Duration::from_millis(5);
 /// Memory-mapped bytes of an immutable file at the most.
 const MMAP_BYTES: i64 = 1 << 40;
 
+/// SQLite's name for the file system of the operating system.
+const FILE_VFS: &str = if cfg!(windows) { "win32" } else { "unix" };
+
 /// Where a connection leads, and how it is set up.
 #[derive(Debug, Clone)]
 pub struct Target {
@@ -84,7 +87,8 @@ impl Target {
         connection.busy_handler(Some(wait_for_lock))?;
         functions::register(connection)?;
         for (schema, file) in &self.attach {
-            let uri = format!("file:{}?mode=ro", uri_path(file));
+            // SQLite opens what is attached by the VFS of the connection, and that is memdb.
+            let uri = format!("file:{}?mode=ro&vfs={FILE_VFS}", uri_path(file));
             connection.execute("attach database ? as ?", [&uri, schema])?;
         }
         if self.cache_size_kb > 0 {
@@ -177,6 +181,26 @@ mod tests {
             connection.execute_batch("create table u(x)").is_err(),
             "it is read-only"
         );
+    }
+
+    #[test]
+    fn memory_sees_the_files_that_are_attached_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a b.db");
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch("create table t(x); insert into t values (7)")
+            .unwrap();
+        let target = Target {
+            place: Place::Memory("attach-test".into()),
+            cache_size_kb: 0,
+            attach: vec![("a b".into(), path)],
+        };
+        let connection = target.connect().unwrap();
+        let x: i64 = connection
+            .query_row("select x from [a b].t", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(x, 7);
     }
 
     #[test]

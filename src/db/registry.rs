@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crossbeam::sync::ShardedLock;
 use dashmap::DashMap;
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
 use scheduled_thread_pool::ScheduledThreadPool;
 
-use super::database::Database;
+use super::database::{Database, hash_file};
 use super::pool::{Place, Target};
 use super::snapshot::sqlite_message;
 use super::turns::Turns;
@@ -162,6 +162,11 @@ fn open_source(
         None
     };
     check(&target).map_err(|e| sqlite_message(&e))?;
+    // Now, not when a page first asks: it decides the colour of every page.
+    let hash = match &path {
+        Some(path) if !is_mutable => Some(hash_file(path).map_err(|e| e.to_string())?),
+        _ => None,
+    };
     Ok(Database {
         name,
         path,
@@ -170,7 +175,7 @@ fn open_source(
         pool: target.pool(options.connections.max(1), helpers.clone()),
         keeper,
         schema: ShardedLock::new(None),
-        hash: OnceLock::new(),
+        hash,
         turns: Turns::new(),
         counts: DashMap::new(),
     })

@@ -77,9 +77,14 @@ impl Reader {
 
     /// Whether the database is in WAL mode now; another program may change that between pages.
     fn is_wal(&self) -> rusqlite::Result<bool> {
-        self.0.prepare_cached("pragma journal_mode")?.query_row([], |row| {
-            Ok(row.get_ref(0)?.as_str().is_ok_and(|mode| mode.eq_ignore_ascii_case("wal")))
-        })
+        self.0
+            .prepare_cached("pragma journal_mode")?
+            .query_row([], |row| {
+                Ok(row
+                    .get_ref(0)?
+                    .as_str()
+                    .is_ok_and(|mode| mode.eq_ignore_ascii_case("wal")))
+            })
     }
 
     /// The first read takes the lock (or the WAL position) and tells the schema's version.
@@ -261,9 +266,8 @@ mod tests {
 
     #[test]
     fn jobs_at_the_same_time_see_one_state_of_a_wal_database() {
-        let (folder, database) = test_database(
-            "pragma journal_mode = wal; create table t(x); insert into t values (1)",
-        );
+        let (folder, database) =
+            test_database("pragma journal_mode = wal; create table t(x); insert into t values (1)");
         let writer = writer(&folder);
         writer.execute_batch("insert into t values (2)").unwrap();
         let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
@@ -279,23 +283,26 @@ mod tests {
     /// second job finds it written to, and has to wait for the anchor.
     #[test]
     fn a_wal_that_was_empty_when_the_page_began_gives_one_state_too() {
-        let (folder, database) = test_database(
-            "pragma journal_mode = wal; create table t(x); insert into t values (1)",
-        );
+        let (folder, database) =
+            test_database("pragma journal_mode = wal; create table t(x); insert into t values (1)");
         let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
         snapshot.share();
         assert!(matches!(snapshot.shared(), Some(Shared::EmptyWal)));
-        assert!(snapshot.join().unwrap().is_some(), "nothing was written yet");
-        writer(&folder).execute_batch("insert into t values (2)").unwrap();
+        assert!(
+            snapshot.join().unwrap().is_some(),
+            "nothing was written yet"
+        );
+        writer(&folder)
+            .execute_batch("insert into t values (2)")
+            .unwrap();
         assert!(snapshot.join().unwrap().is_none());
         assert_eq!(two_at_once_on(&snapshot), (1, 1));
     }
 
     #[test]
     fn a_wal_that_a_checkpoint_emptied_gives_one_state_too() {
-        let (folder, database) = test_database(
-            "pragma journal_mode = wal; create table t(x); insert into t values (1)",
-        );
+        let (folder, database) =
+            test_database("pragma journal_mode = wal; create table t(x); insert into t values (1)");
         let writer = writer(&folder);
         writer.execute_batch("insert into t values (2)").unwrap();
         let busy: i64 = writer

@@ -57,8 +57,14 @@ impl Turns {
         }
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let stretch = self.stretch.load(Relaxed);
-        let is_over = now.saturating_sub(stretch) >= u64::try_from(STRETCH.as_millis()).unwrap_or(0);
-        if is_over && self.stretch.compare_exchange(stretch, now, Relaxed, Relaxed).is_ok() {
+        let is_over =
+            now.saturating_sub(stretch) >= u64::try_from(STRETCH.as_millis()).unwrap_or(0);
+        if is_over
+            && self
+                .stretch
+                .compare_exchange(stretch, now, Relaxed, Relaxed)
+                .is_ok()
+        {
             // One page ends the stretch for all: it waits for those under way.
             drop(self.pages.write().await);
         }
@@ -86,9 +92,15 @@ mod tests {
         turns.stretch.store(0, Relaxed);
         tokio::time::sleep(STRETCH).await;
         let mut second = Box::pin(turns.enter());
-        assert!(futures_util::poll!(&mut second).is_pending(), "the first page is under way");
+        assert!(
+            futures_util::poll!(&mut second).is_pending(),
+            "the first page is under way"
+        );
         let mut third = Box::pin(turns.enter());
-        assert!(futures_util::poll!(&mut third).is_pending(), "it came later than the second");
+        assert!(
+            futures_util::poll!(&mut third).is_pending(),
+            "it came later than the second"
+        );
         drop(first);
         assert!(second.await.is_some());
         assert!(third.await.is_some());

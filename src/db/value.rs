@@ -169,6 +169,39 @@ fn compare_integer_real(i: i64, f: f64) -> Ordering {
     })
 }
 
+/// Reads what [`Value::display`] writes for a blob.
+pub fn blob_from_display(text: &str) -> Option<Vec<u8>> {
+    let text = text.strip_prefix('b')?.as_bytes();
+    let (quote, text) = text.split_first()?;
+    let (last, text) = text.split_last()?;
+    if last != quote || !matches!(quote, b'\'' | b'"') {
+        return None;
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        let (&escape, after) = rest.split_first()?;
+        rest = after;
+        out.push(match escape {
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b'x' => {
+                let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+                rest = &rest[2..];
+                u8::from_str_radix(digits, 16).ok()?
+            }
+            other => other,
+        });
+    }
+    Some(out)
+}
+
 fn python_bytes(bytes: &[u8]) -> String {
     use std::fmt::Write;
     let quote = if bytes.contains(&b'\'') && !bytes.contains(&b'"') {
@@ -243,6 +276,18 @@ mod tests {
         assert_eq!(Value::Real(1.0).key(), Value::Integer(1).key());
         assert_eq!(Value::Real(-0.0).key(), Value::Integer(0).key());
         assert_ne!(Value::text("1").key(), Value::Integer(1).key());
+    }
+
+    #[test]
+    fn a_blob_that_is_shown_can_be_read_back() {
+        let all: Vec<u8> = (0..=255).collect();
+        for bytes in [b"".as_slice(), b"it's", b"\"'\\", &all] {
+            let shown = Value::Blob(bytes.into()).display().into_owned();
+            assert_eq!(blob_from_display(&shown).as_deref(), Some(bytes), "{shown}");
+        }
+        for text in ["", "b", "b'", "b'a\"", "b'\\'", "b'\\x4'", "a'x'"] {
+            assert_eq!(blob_from_display(text), None, "{text}");
+        }
     }
 
     #[test]

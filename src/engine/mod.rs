@@ -3,9 +3,11 @@
 //! An actix worker hands a whole page over with [`Engine::offload`] and is free
 //! again; [`admission`] bounds how many pages are inside. On the pool, a page
 //! runs its extras as a [`graph`] of jobs, side by side or one after another as
-//! the [`mode`] says. [`stats`] counts what happens.
+//! the [`mode`] says. [`stats`] counts what happens. Answers without an end in
+//! sight are made by [`exports`], on threads of their own.
 
 pub mod admission;
+pub mod exports;
 pub mod graph;
 pub mod mode;
 pub mod offload;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+pub use exports::{Pieces, Sink};
 pub use graph::Graph;
 pub use mode::ExtrasMode;
 pub use offload::Page;
@@ -50,9 +53,10 @@ impl EngineOptions {
     }
 
     /// Connections that a database needs at the most: one that each page
-    /// holds as its anchor, one for the job that each thread runs.
+    /// holds as its anchor, one for the job that each thread runs, one for each export.
     pub fn connections(&self) -> u32 {
-        u32::try_from(self.page_limit() + self.threads.max(1)).unwrap_or(u32::MAX)
+        let most = self.page_limit() + self.threads.max(1) + exports::LIMIT;
+        u32::try_from(most).unwrap_or(u32::MAX)
     }
 }
 
@@ -63,6 +67,7 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     pool: rayon::ThreadPool,
     admission: Admission,
+    exports: Admission,
     mode: ExtrasMode,
     /// Pages that can run at once without sharing a processor.
     capacity: usize,
@@ -82,6 +87,7 @@ impl Engine {
         Ok(Self(Arc::new(Inner {
             pool,
             admission: Admission::new(options.page_limit(), options.page_wait),
+            exports: Admission::new(exports::LIMIT, options.page_wait),
             mode: options.mode,
             capacity: threads.min(cores),
             stats: Stats::default(),

@@ -1,5 +1,6 @@
 //! The hand-over of a page from an actix worker to the pool.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -17,7 +18,7 @@ pub struct Page<'e> {
 }
 
 /// Cancels the page when its future is dropped: actix-web drops it when the client has gone.
-struct CancelOnDrop(Cancel);
+pub(super) struct CancelOnDrop(pub(super) Cancel);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
@@ -75,12 +76,7 @@ impl Engine {
         stats.pages.fetch_add(1, Relaxed);
         result.unwrap_or_else(|panic| {
             stats.panicked.fetch_add(1, Relaxed);
-            let text = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("no message");
-            Err(Error::Internal(format!("a page panicked: {text}")))
+            Err(panicked(&*panic))
         })
     }
 
@@ -89,6 +85,16 @@ impl Engine {
     pub(super) fn has_idle_threads(&self) -> bool {
         self.0.stats.running.load(Relaxed) < self.0.capacity
     }
+}
+
+/// A panic as an error, with what it said.
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    Error::Internal(format!("a page panicked: {text}"))
 }
 
 impl Page<'_> {

@@ -70,15 +70,15 @@ impl Job {
         } else {
             Counted::Visible
         };
-        let content = database::execute(page, config, database, counted)?;
+        let listing = database::execute(page, config, database, counted)?;
         if is_json {
-            let body = database_json::database(&content, config, database, &self.request)?;
+            let body = database_json::database(&listing, config, database, &self.request)?;
             return Ok(Response::whole(200, JSON, body));
         }
-        self.html(&content)
+        self.html(&listing)
     }
 
-    fn html(&self, content: &DatabasePage) -> Result<Response> {
+    fn html(&self, listing: &DatabasePage) -> Result<Response> {
         let (config, database, request) = (&self.app.config, &self.database, &self.request);
         let alternate = links::alternate_json(request);
         let crumbs = [Crumb {
@@ -92,7 +92,7 @@ impl Job {
             alternate_json: &alternate,
             metadata: Some(&config.database(&database.name).metadata),
         });
-        database_html::fill_database(&mut context, content, config, database, request);
+        database_html::fill_database(&mut context, listing, config, database, request);
         let html = self.app.templates.render("database.html", &context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }

@@ -8,7 +8,7 @@ use super::incoming::Terms;
 use super::request::Request;
 use super::response::{Response, TEXT};
 use super::routes::Route;
-use super::{database, download, index, special, table};
+use super::{database, download, index, query, row, special, table};
 use crate::error::{Error, Result};
 
 /// Answers a request. Pages are asked for with GET or HEAD; the body of a HEAD
@@ -37,7 +37,6 @@ async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> 
         }
         Route::Favicon => app.statics.icon(if_none_match),
         Route::Moved { to, keep_query } => Ok(moved(&request, terms, &to, keep_query)),
-        Route::Nothing => Err(errors::nothing()),
         Route::Table {
             database,
             table: name,
@@ -54,8 +53,15 @@ async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> 
         Route::Database { database, format } => {
             database::show(app, request, &database, format).await
         }
-        Route::Query { .. }
-        | Route::Row { .. } => Err(errors::nothing()),
+        Route::Query { database, format } => query::show(app, request, &database, format).await,
+        Route::QueryParameters { database } => query::show_parameters(app, &request, &database),
+        Route::Row {
+            database,
+            table: name,
+            pks,
+            format,
+        } => row::show(app, request, &database, name, &pks, format).await,
+        Route::Nothing => Err(errors::nothing()),
     }
 }
 

@@ -23,7 +23,7 @@ pub fn answer(app: &App, terms: &Terms, error: &Error) -> Response {
     if let Error::NotFound(_) = error
         && let Some(location) = routes::second_chance(&terms.path, &terms.query)
     {
-        return Response::redirect(302, &location);
+        return Response::whole(302, HTML, "").header("location", location);
     }
     log(terms, error);
     let mut response = match form(terms, error) {
@@ -60,7 +60,8 @@ fn log(terms: &Terms, error: &Error) {
     }
 }
 
-fn as_json(error: &Error) -> Response {
+/// An error as JSON, for pages that have no other form.
+pub fn as_json(error: &Error) -> Response {
     let message = error.message();
     let body = json!({
         "ok": false,

@@ -8,6 +8,8 @@
 
 mod access_log;
 pub mod app;
+mod blob;
+mod csv_answer;
 mod database;
 mod dispatch;
 mod download;
@@ -16,10 +18,13 @@ mod errors;
 mod incoming;
 mod index;
 mod lenient;
+mod query;
+mod query_csv;
 pub mod request;
 mod respond;
 pub mod response;
 pub mod routes;
+mod row;
 mod shutdown;
 mod special;
 pub mod statics;

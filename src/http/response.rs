@@ -41,6 +41,14 @@ pub const HTML: &str = "text/html; charset=utf-8";
 /// `text/plain; charset=utf-8`
 pub const TEXT: &str = "text/plain; charset=utf-8";
 
+/// The value of `content-disposition` for a file to keep, under a name that
+/// may come from anywhere: what a quoted string in a header can't hold is left out.
+pub fn attachment(name: &str) -> String {
+    let is_plain = |c: char| (c.is_ascii_graphic() || c == ' ') && c != '"' && c != '\\';
+    let name: String = name.chars().filter(|&c| is_plain(c)).collect();
+    format!("attachment; filename=\"{name}\"")
+}
+
 impl Response {
     /// A whole body of one media type.
     pub fn whole(status: u16, content_type: &str, body: impl Into<Bytes>) -> Self {
@@ -68,6 +76,16 @@ impl Response {
     pub fn alternate_json(self, url: &str) -> Self {
         let link = format!("<{url}>; rel=\"alternate\"; type=\"application/json+datasette\"");
         self.header("link", link)
+    }
+
+    /// Says for how many seconds caches may keep it; 0 makes them ask each time.
+    #[must_use]
+    pub fn cached_for(self, seconds: u64) -> Self {
+        let value = match seconds {
+            0 => "no-cache".to_owned(),
+            seconds => format!("max-age={seconds}"),
+        };
+        self.header("cache-control", value)
     }
 
     /// Adds a header.

@@ -100,7 +100,7 @@ impl Special {
     }
 }
 
-/// What a path asks for. Names are decoded.
+/// What a path asks for. Names are decoded, keys are not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
     /// `/` and, where a site has a front page of its own, `/-/`.
@@ -147,6 +147,11 @@ pub enum Route {
         /// HTML, JSON, CSV or a blob.
         format: Format,
     },
+    /// Which parameters SQL has.
+    QueryParameters {
+        /// The database.
+        database: String,
+    },
     /// A table, a view or a stored query.
     Table {
         /// The database.
@@ -162,8 +167,8 @@ pub enum Route {
         database: String,
         /// The table.
         table: String,
-        /// The values of its primary key, in order.
-        pks: Vec<String>,
+        /// The values of its primary key as they were sent: `~` encoded, with commas between.
+        pks: String,
         /// HTML, JSON, CSV or a blob.
         format: Format,
     },
@@ -264,9 +269,13 @@ fn by_segments(rest: &str) -> Option<Route> {
             Some(Route::Row {
                 database,
                 table: tilde::decode(table),
-                pks: pks.split(',').map(tilde::decode).collect(),
+                pks: pks.to_owned(),
                 format,
             })
+        }
+        (Some(database), Some("-"), Some("query"), Some("parameters")) => {
+            let database = name(database)?;
+            Some(Route::QueryParameters { database })
         }
         _ => None,
     }
@@ -340,11 +349,11 @@ mod tests {
         }
     }
 
-    fn row(database: &str, table: &str, pks: &[&str], format: Format) -> Route {
+    fn row(database: &str, table: &str, pks: &str, format: Format) -> Route {
         Route::Row {
             database: database.into(),
             table: table.into(),
-            pks: pks.iter().map(|&pk| pk.to_owned()).collect(),
+            pks: pks.into(),
             format,
         }
     }
@@ -479,44 +488,44 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_the_third_segment_with_its_key_split_at_commas() {
-        assert_eq!(resolve("/data/t/1"), row("data", "t", &["1"], Format::Html));
+    fn a_row_is_the_third_segment_whose_key_stays_encoded() {
+        assert_eq!(resolve("/data/t/1"), row("data", "t", "1", Format::Html));
         assert_eq!(
             resolve("/data/t/1.json"),
-            row("data", "t", &["1"], Format::Json)
+            row("data", "t", "1", Format::Json)
         );
         assert_eq!(
             resolve("/data/t/1.blob"),
-            row("data", "t", &["1"], Format::Blob)
+            row("data", "t", "1", Format::Blob)
         );
         assert_eq!(
             resolve("/data/t/a,b~2Cc"),
-            row("data", "t", &["a", "b,c"], Format::Html)
+            row("data", "t", "a,b~2Cc", Format::Html)
         );
         assert_eq!(
             resolve("/data/t/a.b.json"),
-            row("data", "t", &["a.b"], Format::Json)
+            row("data", "t", "a.b", Format::Json)
         );
         assert_eq!(
             resolve("/data/t/1.5"),
-            row("data", "t", &["1"], Format::Other("5".into())),
+            row("data", "t", "1", Format::Other("5".into())),
             "an unencoded dot begins a format"
         );
         assert_eq!(
             resolve("/data/t/1~2E5"),
-            row("data", "t", &["1.5"], Format::Html)
+            row("data", "t", "1~2E5", Format::Html)
         );
         assert_eq!(
             resolve("/data/t/.json"),
-            row("data", "t", &[".json"], Format::Html)
+            row("data", "t", ".json", Format::Html)
         );
         assert_eq!(
             resolve("/data/t/1.x-y"),
-            row("data", "t", &["1.x-y"], Format::Html)
+            row("data", "t", "1.x-y", Format::Html)
         );
         assert_eq!(
             resolve("/data/a.b/1"),
-            row("data", "a.b", &["1"], Format::Html)
+            row("data", "a.b", "1", Format::Html)
         );
         for path in [
             "/data/t/",
@@ -532,6 +541,13 @@ mod tests {
 
     #[test]
     fn a_query_page_is_no_row() {
+        assert_eq!(
+            resolve("/a~2Eb/-/query/parameters"),
+            Route::QueryParameters {
+                database: "a.b".into()
+            }
+        );
+        assert_eq!(resolve("/data/-/query/other"), Route::Nothing);
         let query = |format| Route::Query {
             database: "data".into(),
             format,
@@ -541,7 +557,7 @@ mod tests {
         assert_eq!(resolve("/data/-/query.csv"), query(Format::Csv));
         assert_eq!(
             resolve("/data/-/queries"),
-            row("data", "-", &["queries"], Format::Html)
+            row("data", "-", "queries", Format::Html)
         );
     }
 

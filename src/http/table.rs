@@ -64,7 +64,7 @@ pub async fn show(
             .await?
     };
     Ok(response
-        .header("cache-control", cache_control(ttl))
+        .cached_for(ttl)
         .header("referrer-policy", "no-referrer"))
 }
 
@@ -74,14 +74,6 @@ fn format_of(extension: &Extension) -> Result<Format> {
         Extension::Json => Ok(Format::Json),
         Extension::Csv => Ok(Format::Csv),
         other => Err(other.invalid()),
-    }
-}
-
-fn cache_control(ttl: u64) -> String {
-    if ttl == 0 {
-        "no-cache".into()
-    } else {
-        format!("max-age={ttl}")
     }
 }
 

@@ -5,68 +5,38 @@
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt};
 
+use super::csv_answer;
 use super::response::{Body, Response, TEXT};
 use super::table::Job;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::render::csv::{self, CsvContext};
 use crate::table::TablePage;
 use crate::table::request::Labels;
 use crate::text::tilde;
 
-const MIB: u64 = 1024 * 1024;
-
 /// Answers a request for CSV.
 pub async fn show(mut job: Job) -> Result<Response> {
     let settings = &job.app.config.settings;
-    let streams = job
-        .http
-        .query
-        .get("_stream")
-        .is_some_and(|stream| !stream.is_empty());
+    let streams = csv_answer::streams(&job.http, settings)?;
     if streams {
-        if !settings.allow_csv_stream {
-            return Err(Error::BadRequest(
-                "CSV streaming is disabled on this server: leave _stream out".into(),
-            ));
-        }
-        if job.request.next.is_some() {
-            return Err(Error::BadRequest(
-                "_next not allowed for CSV streaming: it begins at the first row".into(),
-            ));
-        }
         job.request.size = settings.max_returned_rows;
     }
     if job.http.method == "HEAD" {
         // The headers of an export do not depend on its rows: one page of none is enough to see that it can be made.
         job.request.size = 0;
     }
-    let header = job.http.query.get("_header") != Some("off");
-    let limit = settings.max_csv_mb.saturating_mul(MIB);
-    let headers = headers(&job);
+    let header = csv_answer::has_header(&job.http);
+    let limit = csv_answer::limit(settings);
+    let headers = csv_answer::headers(&job.http, &tilde::encode(job.table.as_bytes()));
     let (first, next) = part(&job, header).await?;
     let mut response = Response::whole(200, TEXT, Bytes::new());
     response.headers = headers;
     response.body = if streams && next.is_some() {
         Body::Stream(Box::pin(rest(job, first, next, limit)))
     } else {
-        let too_long = limit > 0 && first.len() as u64 > limit;
-        Body::Whole(if too_long { over_limit(limit) } else { first })
+        Body::Whole(csv_answer::bounded(first, limit))
     };
     Ok(response)
-}
-
-fn headers(job: &Job) -> Vec<(&'static str, String)> {
-    if job.http.query.get("_dl").is_none_or(str::is_empty) {
-        return vec![("content-type", TEXT.to_owned())];
-    }
-    let name = tilde::encode(job.table.as_bytes());
-    vec![
-        ("content-type", "text/csv; charset=utf-8".to_owned()),
-        (
-            "content-disposition",
-            format!("attachment; filename=\"{name}.csv\""),
-        ),
-    ]
 }
 
 /// The bytes of one page, and the token of the next.
@@ -134,7 +104,7 @@ fn rest(
         job.request.next = Some(next?);
         match part(&job, false).await {
             Ok((bytes, _)) if limit > 0 && sent + bytes.len() as u64 > limit => {
-                Some((Ok(over_limit(limit)), None))
+                Some((Ok(csv_answer::over_limit(limit)), None))
             }
             Ok((bytes, next)) => {
                 let sent = sent + bytes.len() as u64;
@@ -147,8 +117,4 @@ fn rest(
         }
     });
     stream::once(async move { Ok(first) }).chain(tail)
-}
-
-fn over_limit(limit: u64) -> Bytes {
-    Bytes::from(format!("CSV contains more than {limit} bytes"))
 }

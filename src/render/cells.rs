@@ -5,8 +5,12 @@
 use super::extras_json::DisplayColumn;
 use super::links::{row_name, row_path};
 use crate::db::Value;
+use crate::db::schema::ForeignKey;
+use crate::row::RowPage;
 use crate::table::TablePage;
+use crate::table::extras::labels::label_of;
 use crate::table::plan::Key;
+use crate::table::rows::Rows;
 use crate::text::{css, html, human, number, query, tilde};
 
 /// Bytes that a cell takes about, to size the buffer.
@@ -22,12 +26,12 @@ pub struct CellContext<'c> {
     pub truncate: usize,
 }
 
-/// `<tr>…</tr>` for every row of the page.
+/// `<tr>…</tr>` for every row of a table page.
 pub fn rows(page: &TablePage, columns: &[DisplayColumn], context: &CellContext<'_>) -> String {
     let mut out = String::with_capacity(page.rows.len() * columns.len() * CELL_BYTES);
     let heads: Vec<Head> = columns
         .iter()
-        .map(|column| Head::new(page, column, context))
+        .map(|column| Head::new(&page.plan.table.foreign_keys, column, context))
         .collect();
     let key = page.key_positions();
     for row in page.rows.iter() {
@@ -56,15 +60,57 @@ pub fn rows(page: &TablePage, columns: &[DisplayColumn], context: &CellContext<'
                 out.push_str("</a></td>");
             } else if let Some(position) = head.position {
                 let value = &row[position];
-                cell(
-                    &mut out,
-                    head,
-                    value,
-                    page.label(position, value),
-                    &path,
-                    context,
-                );
+                let label = page.label(position, value);
+                cell(&mut out, head, value, label, &path, context);
             }
+        }
+        out.push_str("</tr>\n");
+    }
+    out
+}
+
+/// `<tr>…</tr>` for the one row of a row page. The values of the key stand out.
+pub fn row(page: &RowPage, columns: &[DisplayColumn], context: &CellContext<'_>) -> String {
+    let path = row_path(page.key_values());
+    let mut out = String::from("<tr data-row=\"");
+    html::escape_into(&mut out, &path);
+    out.push_str("\">");
+    for column in columns {
+        let head = Head {
+            strong: column.is_pk,
+            ..Head::new(&page.table.foreign_keys, column, context)
+        };
+        let Some((position, row)) = head.position.zip(page.row()) else {
+            continue;
+        };
+        let label = label_of(&page.labels, position, &row[position]);
+        cell(&mut out, &head, &row[position], label, &path, context);
+    }
+    out.push_str("</tr>\n");
+    out
+}
+
+/// `<tr>…</tr>` for every row of a result, of whose columns no more is known
+/// than their names. `blob_url` is where the bytes in a column can be downloaded.
+pub fn result_rows(
+    rows: &Rows,
+    truncate: usize,
+    blob_url: impl Fn(&str, &[u8]) -> String,
+) -> String {
+    let mut out = String::with_capacity(rows.len() * rows.columns.len() * CELL_BYTES);
+    let heads = rows
+        .columns
+        .iter()
+        .map(|name| format!("<td class=\"col-{}\">", css::class(name)));
+    let heads: Vec<String> = heads.collect();
+    for row in rows.iter() {
+        out.push_str("<tr>");
+        for (n, value) in row.iter().enumerate() {
+            out.push_str(&heads[n]);
+            plain(&mut out, value, truncate, |bytes| {
+                blob_url(&rows.columns[n], bytes)
+            });
+            out.push_str("</td>");
         }
         out.push_str("</tr>\n");
     }
@@ -80,16 +126,13 @@ struct Head {
     /// The path of the table that its foreign key points at.
     other_path: Option<String>,
     position: Option<usize>,
+    /// Whether the values stand out.
+    strong: bool,
 }
 
 impl Head {
-    fn new(page: &TablePage, column: &DisplayColumn, context: &CellContext<'_>) -> Self {
-        let other = page
-            .plan
-            .table
-            .foreign_keys
-            .iter()
-            .find(|key| key.column == column.name);
+    fn new(keys: &[ForeignKey], column: &DisplayColumn, context: &CellContext<'_>) -> Self {
+        let other = keys.iter().find(|key| key.column == column.name);
         let mut encoded = String::new();
         query::encode_into(&mut encoded, &column.name);
         Self {
@@ -103,6 +146,7 @@ impl Head {
                 )
             }),
             position: column.position,
+            strong: false,
         }
     }
 }
@@ -123,9 +167,18 @@ fn cell(
         Value::Text(_) => "str\">",
         Value::Blob(_) => "bytes\">",
     });
+    if head.strong {
+        out.push_str("<strong>");
+    }
     match (label, &head.other_path) {
         (Some(label), Some(other)) => labelled(out, value, label, other),
-        _ => plain(out, head, value, row_path, context),
+        _ => plain(out, value, context.truncate, |_| {
+            let (table, column) = (context.table_path, &head.encoded);
+            format!("{table}/{row_path}.blob?_blob_column={column}")
+        }),
+    }
+    if head.strong {
+        out.push_str("</strong>");
     }
     out.push_str("</td>");
 }
@@ -153,7 +206,7 @@ fn labelled(out: &mut String, value: &Value, label: &Value, other_path: &str) {
     out.push_str("</em>");
 }
 
-fn plain(out: &mut String, head: &Head, value: &Value, row_path: &str, context: &CellContext<'_>) {
+fn plain(out: &mut String, value: &Value, truncate: usize, blob_url: impl FnOnce(&[u8]) -> String) {
     match value {
         Value::Null => out.push_str("&nbsp;"),
         Value::Integer(i) => {
@@ -161,8 +214,8 @@ fn plain(out: &mut String, head: &Head, value: &Value, row_path: &str, context: 
             out.push_str(digits.format(*i));
         }
         Value::Real(_) => out.push_str(&value.display()),
-        Value::Blob(bytes) => blob(out, head, bytes.len(), row_path, context),
-        Value::Text(bytes) => text(out, &String::from_utf8_lossy(bytes), context.truncate),
+        Value::Blob(bytes) => blob(out, bytes.len(), &blob_url(bytes)),
+        Value::Text(bytes) => text(out, &String::from_utf8_lossy(bytes), truncate),
     }
 }
 
@@ -185,14 +238,10 @@ fn text(out: &mut String, text: &str, truncate: usize) {
     }
 }
 
-fn blob(out: &mut String, head: &Head, bytes: usize, row_path: &str, context: &CellContext<'_>) {
+fn blob(out: &mut String, bytes: usize, url: &str) {
     let size = human::bytes(bytes as u64);
     out.push_str("<a class=\"blob-download\" href=\"");
-    out.push_str(context.table_path);
-    out.push('/');
-    out.push_str(row_path);
-    out.push_str(".blob?_blob_column=");
-    out.push_str(&head.encoded);
+    html::escape_into(out, url);
     out.push('"');
     if !size.ends_with("bytes") {
         out.push_str(" title=\"");

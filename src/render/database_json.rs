@@ -21,6 +21,7 @@ const UNSTABLE: &str =
     "This API is not part of Datasette's stable interface and may change at any time";
 
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the document is Datasette's")]
 struct DatabaseDocument<'a> {
     ok: bool,
     database: &'a str,
@@ -193,10 +194,6 @@ impl Serialize for Columns<'_> {
     }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference to the field"
-)]
 fn all_tables<S: Serializer>(tables: &&[ListedTable], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(tables.iter().map(TableOfDatabase))
 }

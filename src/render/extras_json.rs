@@ -1,19 +1,23 @@
 //! The extras of a table page as JSON.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::json::to_json;
 use super::links::Links;
 use crate::config::Config;
 use crate::db::Database;
+use crate::db::schema::{Column, Table};
 use crate::http::request::Request;
 use crate::table::TablePage;
 use crate::table::extras::labels::label_column;
-use crate::table::extras::{Extra, FacetKind, FacetSource};
+use crate::table::extras::{Extra, FacetKind, FacetSource, Scope};
 use crate::table::page::{Facet, is_capped};
 use crate::table::plan::Key;
 use crate::table::request::{Shape, TableRequest, is_filter};
 use crate::text::css;
+use crate::text::query::join;
 
 /// Everything that extras are made of.
 pub struct Sources<'s> {
@@ -62,7 +66,7 @@ fn one(s: &Sources<'_>, extra: Extra) -> Json {
             .map(|c| Json::from(c.name.as_str()))
             .collect(),
         Extra::PrimaryKeys => json!(table.primary_keys),
-        Extra::ColumnDetails => column_details(s),
+        Extra::ColumnDetails => column_details(table),
         Extra::DisplayColumns => display_columns(s),
         Extra::RenderCell => page.rows.iter().map(|_| json!({})).collect(),
         Extra::Debug => json!({
@@ -74,9 +78,10 @@ fn one(s: &Sources<'_>, extra: Extra) -> Json {
         Extra::Request => request_as_json(s.http),
         Extra::Query => query(s),
         Extra::ColumnTypes => json!({}),
-        Extra::SetColumnTypeUi => Json::Null,
-        Extra::Metadata => metadata(s),
-        Extra::Extras => list_of_extras(s),
+        // Only rows have the second.
+        Extra::SetColumnTypeUi | Extra::ForeignKeyTables => Json::Null,
+        Extra::Metadata => metadata(s.config, s.database, &table.name),
+        Extra::Extras => list_of_extras(Scope::Table, &s.request.extras, s.http),
         Extra::Database => json!(s.database.name),
         Extra::Table => json!(table.name),
         Extra::DatabaseColor => json!(s.database.color()),
@@ -209,11 +214,9 @@ fn suggested_facets(s: &Sources<'_>) -> Json {
         .collect()
 }
 
-fn column_details(s: &Sources<'_>) -> Json {
-    let details: Map<String, Json> = s
-        .page
-        .plan
-        .table
+/// What the schema says of each column.
+pub(super) fn column_details(table: &Table) -> Json {
+    let details: Map<String, Json> = table
         .columns
         .iter()
         .map(|column| {
@@ -250,6 +253,22 @@ pub struct DisplayColumn {
     pub position: Option<usize>,
 }
 
+impl DisplayColumn {
+    /// The column at `position`, given what the schema knows of it; the row
+    /// number is none of the table's columns.
+    pub fn new(name: &str, column: Option<&Column>, position: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            sortable: false,
+            is_pk: false,
+            data_type: column.map_or_else(|| "integer".to_owned(), |c| c.declared_type.clone()),
+            not_null: column.is_some_and(|c| c.not_null),
+            is_link: false,
+            position: Some(position),
+        }
+    }
+}
+
 /// The columns of the page for people: a link to the row first, unless it is a view.
 pub fn columns_for_display(page: &TablePage) -> Vec<DisplayColumn> {
     let plan = &page.plan;
@@ -262,13 +281,9 @@ pub fn columns_for_display(page: &TablePage) -> Vec<DisplayColumn> {
             let column = table.column(name);
             let is_rowid = column.is_none() && plan.key == Key::Rowid;
             DisplayColumn {
-                name: name.clone(),
                 sortable: plan.sortable.contains(name),
                 is_pk: is_rowid || key.contains(name),
-                data_type: column.map_or_else(|| "integer".to_owned(), |c| c.declared_type.clone()),
-                not_null: column.is_some_and(|c| c.not_null),
-                is_link: false,
-                position: Some(position),
+                ..DisplayColumn::new(name, column, position)
             }
         })
         .collect();
@@ -322,7 +337,8 @@ fn display_columns(s: &Sources<'_>) -> Json {
         .collect()
 }
 
-fn request_as_json(http: &Request) -> Json {
+/// The request as it arrived.
+pub(super) fn request_as_json(http: &Request) -> Json {
     let args: Map<String, Json> = http
         .query
         .grouped()
@@ -339,8 +355,9 @@ fn request_as_json(http: &Request) -> Json {
     })
 }
 
-fn metadata(s: &Sources<'_>) -> Json {
-    let config = s.config.table(&s.database.name, &s.page.plan.table.name);
+/// Title, source and the like of a table, and the descriptions of its columns.
+pub(super) fn metadata(config: &Config, database: &Database, table: &str) -> Json {
+    let config = config.table(&database.name, table);
     let mut json = config.metadata.all.clone();
     let columns: Map<String, Json> = config
         .columns
@@ -351,21 +368,20 @@ fn metadata(s: &Sources<'_>) -> Json {
     json.into()
 }
 
-fn list_of_extras(s: &Sources<'_>) -> Json {
-    Extra::ALL
-        .iter()
-        .map(|&extra| {
-            let selected = s.request.wants(extra);
-            let query = &s.http.query;
+/// The extras that a kind of page has, each with the link that adds or removes it.
+pub(super) fn list_of_extras(scope: Scope, selected: &BTreeSet<Extra>, http: &Request) -> Json {
+    Extra::all(scope)
+        .map(|extra| {
+            let selected = selected.contains(&extra);
             let toggle = if selected {
-                query.with_removed_pairs(&[("_extra", extra.name())])
+                http.query.with_removed_pairs(&[("_extra", extra.name())])
             } else {
-                query.with_added(&[("_extra", Some(extra.name()))])
+                http.query.with_added(&[("_extra", Some(extra.name()))])
             };
             json!({
                 "name": extra.name(),
                 "description": extra.description(),
-                "toggle_url": s.links.absolute(&toggle),
+                "toggle_url": http.absolute(&join(&http.path, &toggle)),
                 "selected": selected,
             })
         })

@@ -8,15 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
-use super::links::row_path;
+use super::json_rows::{JsonRows, Options};
 use crate::db::Value;
 use crate::error::{Error, Result};
 use crate::table::TablePage;
-use crate::table::request::{Shape, TableRequest};
+use crate::table::request::TableRequest;
 use crate::text::{json, number};
-
-/// Bytes that a row takes about, to size the buffer.
-const ROW_BYTES: usize = 256;
 
 /// What the JSON of a table page needs besides the page.
 pub struct Surroundings<'s> {
@@ -31,42 +28,45 @@ pub struct Surroundings<'s> {
 /// A table page in the shape that was asked for. [`Error::BadRequest`] if the
 /// table can't be shown in that shape.
 pub fn table(page: &TablePage, around: &Surroundings<'_>) -> Result<Vec<u8>> {
-    let mut out = Vec::with_capacity(512 + page.rows.len() * ROW_BYTES);
-    let rows = RowWriter::new(page, around.request);
-    match around.request.shape {
-        Shape::Array if around.request.newline_delimited => rows.lines(&mut out),
-        Shape::Array => rows.array(&mut out, RowWriter::object),
-        Shape::ArrayFirst => rows.array(&mut out, RowWriter::first),
-        Shape::Object => rows.by_key(&mut out)?,
-        Shape::Objects => document(&mut out, page, around, |out| {
-            rows.array(out, RowWriter::object)
-        })?,
-        Shape::Arrays => document(&mut out, page, around, |out| {
-            rows.array(out, RowWriter::values)
-        })?,
+    let request = around.request;
+    let options = Options {
+        shape: request.shape,
+        lines: request.newline_delimited,
+        infinity: request.json_infinity,
+        json_columns: &request.json_columns,
+    };
+    let key = if page.plan.table.primary_keys.is_empty() {
+        Err("_shape=object not available for tables with no primary keys - use _shape=array")
+    } else {
+        Ok(page.key_positions())
+    };
+    let rows = JsonRows::new(page.columns(), &page.rows, &page.labels, &options);
+    if let Some(alone) = rows.alone(key.as_deref().map_err(|reason| *reason))? {
+        return Ok(alone);
     }
+    let mut out = rows.buffer();
+    out.extend_from_slice(b"{\"ok\": true, \"next\": ");
+    string_or_null(&mut out, page.next.as_deref());
+    out.extend_from_slice(b", \"next_url\": ");
+    string_or_null(&mut out, around.next_url);
+    push_members(&mut out, &around.extras)?;
+    out.extend_from_slice(b", \"rows\": ");
+    rows.write(&mut out);
+    out.extend_from_slice(b", \"truncated\": false}");
     Ok(out)
 }
 
-fn document(
+/// Further members of an object that has some already.
+pub fn push_members(
     out: &mut Vec<u8>,
-    page: &TablePage,
-    around: &Surroundings<'_>,
-    rows: impl FnOnce(&mut Vec<u8>),
+    members: &serde_json::Map<String, serde_json::Value>,
 ) -> Result<()> {
-    out.extend_from_slice(b"{\"ok\": true, \"next\": ");
-    string_or_null(out, page.next.as_deref());
-    out.extend_from_slice(b", \"next_url\": ");
-    string_or_null(out, around.next_url);
-    for (name, value) in &around.extras {
+    for (name, value) in members {
         out.extend_from_slice(b", ");
         json::push_string(out, name);
         out.extend_from_slice(b": ");
         push_json(out, value)?;
     }
-    out.extend_from_slice(b", \"rows\": ");
-    rows(out);
-    out.extend_from_slice(b", \"truncated\": false}");
     Ok(())
 }
 
@@ -74,124 +74,6 @@ fn string_or_null(out: &mut Vec<u8>, text: Option<&str>) {
     match text {
         Some(text) => json::push_string(out, text),
         None => out.extend_from_slice(b"null"),
-    }
-}
-
-/// Writes the rows of a page.
-struct RowWriter<'p> {
-    page: &'p TablePage,
-    request: &'p TableRequest,
-    /// `"name": ` for each column.
-    keys: Vec<Vec<u8>>,
-    /// Columns whose text is shown as JSON.
-    as_json: Vec<bool>,
-}
-
-impl<'p> RowWriter<'p> {
-    fn new(page: &'p TablePage, request: &'p TableRequest) -> Self {
-        let keys = page.columns().iter().map(|name| {
-            let mut key = Vec::with_capacity(name.len() + 4);
-            json::push_string(&mut key, name);
-            key.extend_from_slice(b": ");
-            key
-        });
-        Self {
-            page,
-            request,
-            keys: keys.collect(),
-            as_json: page
-                .columns()
-                .iter()
-                .map(|name| request.json_columns.contains(name))
-                .collect(),
-        }
-    }
-
-    fn array(&self, out: &mut Vec<u8>, one: impl Fn(&Self, &mut Vec<u8>, &[Value])) {
-        out.push(b'[');
-        for (n, row) in self.page.rows.iter().enumerate() {
-            if n > 0 {
-                out.extend_from_slice(b", ");
-            }
-            one(self, out, row);
-        }
-        out.push(b']');
-    }
-
-    fn lines(&self, out: &mut Vec<u8>) {
-        for (n, row) in self.page.rows.iter().enumerate() {
-            if n > 0 {
-                out.push(b'\n');
-            }
-            self.object(out, row);
-        }
-    }
-
-    fn by_key(&self, out: &mut Vec<u8>) -> Result<()> {
-        if self.page.plan.table.primary_keys.is_empty() {
-            return Err(Error::BadRequest(
-                "_shape=object not available for tables with no primary keys - use _shape=array"
-                    .into(),
-            ));
-        }
-        let key = self.page.key_positions();
-        out.push(b'{');
-        for (n, row) in self.page.rows.iter().enumerate() {
-            if n > 0 {
-                out.extend_from_slice(b", ");
-            }
-            json::push_string(out, &row_path(key.iter().map(|&n| &row[n])));
-            out.extend_from_slice(b": ");
-            self.object(out, row);
-        }
-        out.push(b'}');
-        Ok(())
-    }
-
-    fn object(&self, out: &mut Vec<u8>, row: &[Value]) {
-        out.push(b'{');
-        for (n, key) in self.keys.iter().enumerate() {
-            if n > 0 {
-                out.extend_from_slice(b", ");
-            }
-            out.extend_from_slice(key);
-            self.cell(out, n, &row[n]);
-        }
-        out.push(b'}');
-    }
-
-    fn values(&self, out: &mut Vec<u8>, row: &[Value]) {
-        out.push(b'[');
-        for n in 0..self.keys.len() {
-            if n > 0 {
-                out.extend_from_slice(b", ");
-            }
-            self.cell(out, n, &row[n]);
-        }
-        out.push(b']');
-    }
-
-    fn first(&self, out: &mut Vec<u8>, row: &[Value]) {
-        self.cell(out, 0, &row[0]);
-    }
-
-    fn cell(&self, out: &mut Vec<u8>, column: usize, value: &Value) {
-        if let Some(label) = self.page.label(column, value) {
-            out.extend_from_slice(b"{\"value\": ");
-            push_value(out, value, self.request.json_infinity);
-            out.extend_from_slice(b", \"label\": ");
-            push_value(out, label, self.request.json_infinity);
-            out.push(b'}');
-            return;
-        }
-        if self.as_json[column]
-            && let Value::Text(text) = value
-            && let Ok(parsed) = serde_json::from_slice::<serde_json::Value>(text)
-            && push_json(out, &parsed).is_ok()
-        {
-            return;
-        }
-        push_value(out, value, self.request.json_infinity);
     }
 }
 

@@ -1,11 +1,13 @@
 //! Links of a table page: to rows, to the same page with other arguments, to its other formats.
 
+use sha2::{Digest, Sha256};
+
 use crate::db::Value;
 use crate::http::request::Request;
 use crate::table::extras::FacetKind;
 use crate::table::extras::FacetRequest;
 use crate::text::query::{self, join};
-use crate::text::tilde;
+use crate::text::{hex, tilde};
 
 /// Makes the links of one table page.
 pub struct Links<'r> {
@@ -144,6 +146,33 @@ pub fn in_format(request: &Request, format: &str, args: &[(&str, &str)]) -> Stri
         (false, false) => format!("{raw}&{added}"),
     };
     request.prefixed(&join(&path, &query))
+}
+
+/// The argument of a download that names the column.
+pub const BLOB_COLUMN: &str = "_blob_column";
+/// The argument that tells which of several rows: the SHA-256 of the bytes, in hex.
+pub const BLOB_HASH: &str = "_blob_hash";
+
+/// Bytes as [`BLOB_HASH`] names them.
+pub fn blob_hash(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// The download of bytes in a column of a page's result, as a path with the
+/// prefix. The page itself may be CSV.
+pub fn result_blob(request: &Request, column: &str, bytes: &[u8]) -> String {
+    let hash = blob_hash(bytes);
+    let args = [(BLOB_COLUMN, column), (BLOB_HASH, hash.as_str())];
+    match request.path.strip_suffix(".csv") {
+        None => in_format(request, "blob", &args),
+        Some(path) => {
+            let request = Request {
+                path: path.to_owned(),
+                ..request.clone()
+            };
+            in_format(&request, "blob", &args)
+        }
+    }
 }
 
 /// The page of a request as JSON, as an absolute URL.

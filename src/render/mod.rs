@@ -6,7 +6,13 @@ pub mod database_html;
 pub mod database_json;
 pub mod extras_json;
 pub mod json;
+pub mod json_rows;
 pub mod links;
+pub mod options;
+pub mod query_html;
+pub mod query_json;
+pub mod row_html;
+pub mod row_json;
 pub mod table_html;
 
 /// What the URLs in a page are made from.

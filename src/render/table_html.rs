@@ -5,32 +5,28 @@ use tera::Context;
 
 use super::cells::{self, CellContext};
 use super::extras_json::{DisplayColumn, Sources, columns_for_display, form_hidden_args};
+use super::options;
 use crate::db::Value;
 use crate::table::extras::{FacetKind, FacetSource};
-use crate::table::filters::OPERATORS;
 use crate::table::page::{Facet, is_capped};
 use crate::table::plan::Key;
 use crate::text::query::{self, join};
 use crate::text::{css, number};
 
+/// A row of the filter form: an existing filter, or the empty one for a new.
 #[derive(Serialize)]
 struct FilterRow<'a> {
-    n: usize,
+    /// What follows the names of its fields: `_1`, or nothing for the new one.
+    suffix: String,
     column: &'a str,
-    op: &'static str,
     value: &'a str,
+    column_options: String,
+    operator_options: &'static str,
 }
 
+/// A header cell of `_rows.html`.
 #[derive(Serialize)]
-struct OperatorOption {
-    key: String,
-    op: &'static str,
-    label: &'static str,
-    takes_value: bool,
-}
-
-#[derive(Serialize)]
-struct ColumnHead<'a> {
+pub(super) struct ColumnHead<'a> {
     name: &'a str,
     css_class: String,
     data_type: String,
@@ -40,6 +36,23 @@ struct ColumnHead<'a> {
     sort_url: String,
     arrow: &'static str,
     description: &'a str,
+}
+
+impl<'a> ColumnHead<'a> {
+    /// The header of a column that cannot be sorted by.
+    pub(super) fn fixed(column: &'a DisplayColumn, description: &'a str) -> Self {
+        Self {
+            name: &column.name,
+            css_class: format!("col-{}", css::class(&column.name)),
+            data_type: column.data_type.to_lowercase(),
+            not_null: column.not_null,
+            is_pk: column.is_pk,
+            is_link: column.is_link,
+            sort_url: String::new(),
+            arrow: "",
+            description,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -146,22 +159,12 @@ pub fn fill(context: &mut Context, s: &Sources<'_>, next_url: &str) {
     context.insert("supports_search", &plan.fts_table.is_some());
     context.insert("search", s.http.query.get("_search").unwrap_or_default());
     context.insert("filters", &filter_rows(s));
-    context.insert("filter_columns", &filter_columns(s));
-    context.insert("operators", &operators());
-    context.insert(
-        "sort_columns",
-        &columns
-            .iter()
-            .filter(|c| c.sortable)
-            .map(|c| c.name.as_str())
-            .collect::<Vec<_>>(),
-    );
     let (up, down) = match &sort {
         Some((column, true)) => (*column, *column),
         Some((column, false)) => (*column, ""),
         None => ("", ""),
     };
-    context.insert("sort", up);
+    context.insert("sort_options", &sort_options(&columns, up));
     context.insert("sort_desc", down);
     context.insert("hidden_args", &form_hidden_args(s.http));
     context.insert("extra_wheres", &extra_wheres(s));
@@ -223,16 +226,44 @@ fn shown_sort<'s>(s: &Sources<'s>) -> Option<(&'s str, bool)> {
     }
 }
 
+/// The filters of the page, and a row for a new one.
 fn filter_rows<'s>(s: &Sources<'s>) -> Vec<FilterRow<'s>> {
-    let filters = s.page.plan.filters.iter().enumerate();
-    filters
-        .map(|(n, filter)| FilterRow {
-            n: n + 1,
+    let columns = filter_columns(s);
+    let mut rows: Vec<FilterRow<'s>> = Vec::with_capacity(s.page.plan.filters.len() + 1);
+    for (n, filter) in s.page.plan.filters.iter().enumerate() {
+        rows.push(FilterRow {
+            suffix: format!("_{}", n + 1),
             column: &filter.column,
-            op: filter.operator.key,
             value: &filter.value,
-        })
-        .collect()
+            column_options: column_options(&columns, Some(&filter.column)),
+            operator_options: options::operators(filter.operator.key),
+        });
+    }
+    rows.push(FilterRow {
+        suffix: String::new(),
+        column: "",
+        value: "",
+        column_options: column_options(&columns, None),
+        operator_options: options::operators(""),
+    });
+    rows
+}
+
+fn column_options(columns: &[&str], chosen: Option<&str>) -> String {
+    let first = if chosen.is_some() {
+        "remove this filter"
+    } else {
+        "column…"
+    };
+    let mut out = String::new();
+    options::push(&mut out, "", first, false);
+    if let Some(chosen) = chosen.filter(|chosen| !columns.contains(chosen)) {
+        options::push(&mut out, chosen, chosen, true);
+    }
+    for column in columns {
+        options::push(&mut out, column, column, chosen == Some(column));
+    }
+    out
 }
 
 /// The columns of the page, then those that it leaves out.
@@ -252,20 +283,21 @@ fn filter_columns<'s>(s: &Sources<'s>) -> Vec<&'s str> {
         .collect()
 }
 
-fn operators() -> Vec<OperatorOption> {
-    OPERATORS
-        .iter()
-        .map(|operator| OperatorOption {
-            key: if operator.takes_value() {
-                operator.key.to_owned()
-            } else {
-                format!("{}__1", operator.key)
-            },
-            op: operator.key,
-            label: operator.label,
-            takes_value: operator.takes_value(),
-        })
-        .collect()
+fn sort_options(columns: &[DisplayColumn], sort: &str) -> String {
+    let mut out = String::new();
+    let sortable = columns.iter().filter(|column| column.sortable);
+    let names: Vec<&str> = sortable.map(|column| column.name.as_str()).collect();
+    if names.is_empty() {
+        return out;
+    }
+    options::push(&mut out, "", "default order", false);
+    if !sort.is_empty() && !names.contains(&sort) {
+        options::push(&mut out, sort, sort, true);
+    }
+    for name in names {
+        options::push(&mut out, name, name, name == sort);
+    }
+    out
 }
 
 fn column_heads<'a>(
@@ -284,12 +316,6 @@ fn column_heads<'a>(
                 _ => ("_sort", "_sort_desc"),
             };
             ColumnHead {
-                name,
-                css_class: format!("col-{}", css::class(name)),
-                data_type: column.data_type.to_lowercase(),
-                not_null: column.not_null,
-                is_pk: column.is_pk,
-                is_link: column.is_link,
                 sort_url: if column.sortable {
                     s.links
                         .replaced(&[(add, Some(name)), (remove, None), ("_next", None)])
@@ -301,7 +327,7 @@ fn column_heads<'a>(
                     Some((_, false)) => "▼",
                     None => "",
                 },
-                description: config.column_description(name).unwrap_or_default(),
+                ..ColumnHead::fixed(column, config.column_description(name).unwrap_or_default())
             }
         })
         .collect()

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use rusqlite::OptionalExtension;
 
 use super::extras::facets::FacetValues;
-use super::extras::labels::{Labels, label_column, labels};
+use super::extras::labels::{Labels, Lookup};
 use super::extras::suggest::SuggestedFacet;
 use super::extras::{Extra, FacetRequest, count, facets, suggest};
 use super::page::{Facet, TablePage};
@@ -300,20 +300,13 @@ fn sort_value_of(context: &Context<'_>, sort: &str, key: &[&Value]) -> Result<Va
 
 fn run_labels(context: &Context<'_>, results: &Results) -> Result<()> {
     let rows = results.rows.lock();
-    let mut found: Vec<Option<Labels>> = vec![None; rows.columns.len()];
-    for key in &context.plan.table.foreign_keys {
-        let asked = match &context.request.labels {
-            request::Labels::Off => false,
-            request::Labels::All => true,
-            request::Labels::Columns(names) => names.contains(&key.column),
-        };
-        let Some(position) = rows.position(&key.column).filter(|_| asked) else {
-            continue;
-        };
-        let values = rows.iter().map(|row| row[position].clone());
-        found[position] = look_up(context, key, values)?;
-    }
-    *results.labels.lock() = found;
+    let asked = |key: &&ForeignKey| match &context.request.labels {
+        request::Labels::Off => false,
+        request::Labels::All => true,
+        request::Labels::Columns(names) => names.contains(&key.column),
+    };
+    let keys = context.plan.table.foreign_keys.iter().filter(asked);
+    *results.labels.lock() = lookup(context).rows(keys, &rows)?;
     Ok(())
 }
 
@@ -332,32 +325,22 @@ fn facet_labels(
         .iter()
         .find(|key| key.column == facet.column)
     {
-        Some(key) => look_up(
-            context,
-            key,
-            counted.values.iter().map(|(value, _)| value.clone()),
-        ),
+        Some(key) => {
+            let values = counted.values.iter().map(|(value, _)| value.clone());
+            lookup(context).values(key, values)
+        }
         None => Ok(None),
     }
 }
 
-fn look_up(
-    context: &Context<'_>,
-    key: &ForeignKey,
-    values: impl Iterator<Item = Value>,
-) -> Result<Option<Labels>> {
-    let column = context
-        .schema
-        .find(&key.other_table)
-        .and_then(|table| label_column(context.config, &context.database.name, table));
-    labels(
-        context.snapshot,
-        context.schema,
-        key,
-        column,
-        values,
-        sql_limit(context),
-    )
+fn lookup<'c>(context: &Context<'c>) -> Lookup<'c> {
+    Lookup {
+        config: context.config,
+        database: &context.database.name,
+        schema: context.schema,
+        snapshot: context.snapshot,
+        limit: sql_limit(context),
+    }
 }
 
 fn run_suggestions(context: &Context<'_>, results: &Results, wanted: Wanted) -> Result<()> {
@@ -417,7 +400,7 @@ fn finish(schema: Arc<Schema>, plan: Plan, results: Results) -> Result<TablePage
 }
 
 /// SQLite's refusal of SQL that a client's arguments add up to is the client's to know.
-fn as_invalid_sql(error: SqlError) -> Error {
+pub fn as_invalid_sql(error: SqlError) -> Error {
     use rusqlite::ErrorCode::{ParameterOutOfRange, TooBig, TypeMismatch, Unknown};
     match &error {
         // The statement could not even be compiled.

@@ -6,6 +6,7 @@
 //! graph of jobs, one file of [`extras`] each; [`page`] is what comes out.
 //! `render` makes bytes of it.
 
+pub mod arguments;
 pub mod execute;
 pub mod extras;
 pub mod filters;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::extras::FacetRequest;
 use super::extras::facets::FacetValues;
-use super::extras::labels::Labels;
+use super::extras::labels::{Labels, label_of};
 use super::extras::suggest::SuggestedFacet;
 use super::plan::{Key, Plan};
 use super::rows::Rows;
@@ -62,10 +62,7 @@ impl TablePage {
 
     /// The label of a value in a column of the rows.
     pub fn label(&self, column: usize, value: &Value) -> Option<&Value> {
-        if value.is_null() {
-            return None;
-        }
-        self.labels.get(column)?.as_ref()?.get(&value.key())
+        label_of(&self.labels, column, value)
     }
 
     /// The positions of the key's columns in a row.

@@ -56,7 +56,10 @@ impl Order {
         };
         Self {
             sort: sort.map(|sort| column(&sort.column, sort.descending, false)),
-            key: key.iter().map(|name| column(name, false, key_is_rowid)).collect(),
+            key: key
+                .iter()
+                .map(|name| column(name, false, key_is_rowid))
+                .collect(),
         }
     }
 
@@ -288,7 +291,12 @@ mod tests {
 
     #[test]
     fn tokens_that_no_page_gives_are_refused() {
-        let order = Order::new(None, |_| Affinity::Integer, &["a".into(), "b".into()], false);
+        let order = Order::new(
+            None,
+            |_| Affinity::Integer,
+            &["a".into(), "b".into()],
+            false,
+        );
         for token in ["1", "1,2,3", "$nul,2", "$i.x,2", "$b.0,1"] {
             assert!(order.after(token, &mut Params::new()).is_err(), "{token}");
         }

@@ -266,19 +266,25 @@ fn select_list(
     key_columns: &[String],
 ) -> Result<String> {
     let mut names = shown_columns(request, table)?;
-    match key {
-        Key::Rowid => names.insert(0, "rowid".into()),
-        Key::HiddenRowid => names.extend_from_slice(key_columns),
-        Key::Primary | Key::None => {}
+    if key == Key::Rowid {
+        names.insert(0, "rowid".into());
     }
-    if names.is_empty() {
+    let mut list: Vec<_> = names.iter().map(|name| escape(name)).collect();
+    if key == Key::HiddenRowid {
+        list.push(hidden_rowid(key_columns).into());
+    }
+    if list.is_empty() {
         return Err(Error::BadRequest("_nocol leaves no column to show".into()));
     }
-    Ok(names
-        .iter()
-        .map(|name| escape(name))
-        .collect::<Vec<_>>()
-        .join(", "))
+    Ok(list.join(", "))
+}
+
+/// The hidden row number among the columns of a `select`. SQLite would name it
+/// `rowid`, as a column is named already.
+pub fn hidden_rowid(key_columns: &[String]) -> String {
+    let names = key_columns.iter();
+    let columns: Vec<String> = names.map(|name| format!("{name} as {name}")).collect();
+    columns.join(", ")
 }
 
 /// `_col` and `_nocol`: the key's columns always stay.

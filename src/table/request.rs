@@ -4,7 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::extras::{Extra, FacetRequest, facet_requests};
+pub use super::arguments::{Format, Shape};
+use super::arguments::{
+    given, non_empty, parse_bool, parse_extras, parse_shape, parse_time_limit, parse_ttl,
+};
+use super::extras::{Extra, FacetRequest, Scope, facet_requests};
 use crate::config::{Settings, TableConfig};
 use crate::engine::ExtrasMode;
 use crate::error::{Error, Result};
@@ -98,32 +102,6 @@ pub enum Labels {
     Columns(Vec<String>),
 }
 
-/// `_shape`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// An object whose `rows` are objects.
-    Objects,
-    /// An object whose `rows` are arrays.
-    Arrays,
-    /// An array of objects.
-    Array,
-    /// An object of objects by primary key.
-    Object,
-    /// An array of the first column's values.
-    ArrayFirst,
-}
-
-/// The form that the answer takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// A page for people.
-    Html,
-    /// `.json`
-    Json,
-    /// `.csv`
-    Csv,
-}
-
 impl TableRequest {
     /// Reads the query string. [`Error::BadRequest`] says what is wrong with which argument.
     pub fn parse(
@@ -142,7 +120,7 @@ impl TableRequest {
                 "Facets are turned off on this server: remove _facet".into(),
             ));
         }
-        let mut extras = parse_extras(query, format)?;
+        let mut extras = parse_extras(query, format, Scope::Table)?;
         if query
             .keys()
             .any(|key| key == "_facet" || key.starts_with("_facet_"))
@@ -179,10 +157,7 @@ impl TableRequest {
             facets,
             facet_size: parse_facet_size(query, settings, config),
             extras,
-            ttl: query
-                .get("_ttl")
-                .and_then(|ttl| ttl.parse().ok())
-                .unwrap_or(settings.default_cache_ttl),
+            ttl: parse_ttl(query, settings),
             time_limit_ms: parse_time_limit(query, settings)?,
             mode: match query.get("_extras") {
                 Some(mode) if settings.trace_debug => Some(
@@ -200,27 +175,6 @@ impl TableRequest {
     }
 }
 
-/// Whether an argument is there with a value; any value counts, also `0`, as in Datasette.
-fn given(query: &QueryString, key: &str) -> bool {
-    query.get(key).is_some_and(|value| !value.is_empty())
-}
-
-fn non_empty(query: &QueryString, key: &str) -> Option<String> {
-    query
-        .get(key)
-        .filter(|value| !value.is_empty())
-        .map(str::to_owned)
-}
-
-fn parse_bool(query: &QueryString, key: &str) -> Result<Option<bool>> {
-    match query.get(key) {
-        None | Some("") => Ok(None),
-        Some("on" | "true" | "True" | "1") => Ok(Some(true)),
-        Some("off" | "false" | "False" | "0") => Ok(Some(false)),
-        Some(other) => Err(Error::BadRequest(format!("{key}={other} - use on or off"))),
-    }
-}
-
 /// Whether an argument is a filter: special ones begin with `_` and have no `__` in them.
 pub fn is_filter(key: &str) -> bool {
     !key.starts_with('_') || key.contains("__")
@@ -235,43 +189,6 @@ fn filter_arguments(query: &QueryString) -> Vec<(String, String)> {
         .collect();
     filters.sort();
     filters
-}
-
-fn parse_shape(query: &QueryString, format: Format) -> Result<Shape> {
-    if format != Format::Json {
-        return Ok(Shape::Objects);
-    }
-    match query.get("_shape").unwrap_or("objects") {
-        "objects" => Ok(Shape::Objects),
-        "arrays" => Ok(Shape::Arrays),
-        "array" => Ok(Shape::Array),
-        "object" => Ok(Shape::Object),
-        "arrayfirst" => Ok(Shape::ArrayFirst),
-        other => Err(Error::BadRequest(format!(
-            "Invalid _shape: {other} - use objects, arrays, array, object or arrayfirst"
-        ))),
-    }
-}
-
-fn parse_extras(query: &QueryString, format: Format) -> Result<BTreeSet<Extra>> {
-    let names: BTreeSet<&str> = query
-        .get_all("_extra")
-        .flat_map(|list| list.split(','))
-        .filter(|name| !name.is_empty())
-        .collect();
-    let (known, unknown): (Vec<_>, Vec<_>) = names
-        .into_iter()
-        .map(|name| (name, Extra::by_name(name)))
-        .partition(|(_, extra)| extra.is_some());
-    // A page for people shows what it shows; unknown names do no harm there.
-    if !unknown.is_empty() && format != Format::Html {
-        let names: Vec<_> = unknown.into_iter().map(|(name, _)| name).collect();
-        return Err(Error::BadRequest(format!(
-            "Unknown _extra: {} - _extra=extras lists those there are",
-            names.join(", ")
-        )));
-    }
-    Ok(known.into_iter().filter_map(|(_, extra)| extra).collect())
 }
 
 fn parse_searches(query: &QueryString) -> Vec<(String, String)> {
@@ -377,20 +294,4 @@ fn parse_labels(query: &QueryString, format: Format) -> Labels {
     } else {
         Labels::Off
     }
-}
-
-fn parse_time_limit(query: &QueryString, settings: &Settings) -> Result<u64> {
-    let Some(limit) = non_empty(query, "_timelimit") else {
-        return Ok(settings.sql_time_limit_ms);
-    };
-    let limit: u64 = limit
-        .parse()
-        .ok()
-        .filter(|&limit| limit > 0)
-        .ok_or_else(|| Error::BadRequest("_timelimit must be a number of milliseconds".into()))?;
-    Ok(if settings.sql_time_limit_ms == 0 {
-        limit
-    } else {
-        limit.min(settings.sql_time_limit_ms)
-    })
 }

@@ -28,15 +28,36 @@ impl Rows {
             .map(str::to_owned)
             .collect();
         bind(&mut statement, params)?;
+        Ok(Self::take(columns, &mut statement.raw_query(), limit, usize::MAX)?.0)
+    }
+
+    /// Takes up to `limit` rows from a statement that is under way, and stops
+    /// earlier when their texts and blobs have more than `most` bytes. Says too
+    /// whether the statement has ended.
+    pub fn take(
+        columns: Vec<String>,
+        rows: &mut rusqlite::Rows<'_>,
+        limit: usize,
+        most: usize,
+    ) -> rusqlite::Result<(Self, bool)> {
         let mut values = Vec::with_capacity(columns.len() * limit.min(128));
-        let mut rows = statement.raw_query();
+        let mut bytes = 0_usize;
         for _ in 0..limit {
-            let Some(row) = rows.next()? else { break };
+            let Some(row) = rows.next()? else {
+                return Ok((Self { columns, values }, true));
+            };
             for n in 0..columns.len() {
-                values.push(row.get_ref(n)?.into());
+                let value = Value::from(row.get_ref(n)?);
+                if let Value::Text(data) | Value::Blob(data) = &value {
+                    bytes = bytes.saturating_add(data.len());
+                }
+                values.push(value);
+            }
+            if bytes > most {
+                break;
             }
         }
-        Ok(Self { columns, values })
+        Ok((Self { columns, values }, false))
     }
 
     /// How many rows there are.

@@ -12,10 +12,21 @@ pub mod number;
 pub mod query;
 pub mod tilde;
 
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            out.push(char::from(LOWER_HEX[usize::from(digit)]));
+        }
+    }
+    out
+}
+
 /// Whether Python calls the character white space, which is what Datasette's rules mean by it.
 ///
 /// Unicode's `White_Space` property lacks the four information separators.
-fn is_space(character: char) -> bool {
+pub fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }
 

@@ -118,11 +118,27 @@ fn what_is_sent_as_a_value_stays_a_value() {
     leaves(&server, "person", "age__gt", "9; drop table person", &[]);
     leaves(&server, "person", "name__in", "x') or (1=1", &[]);
     let name = "name\"] union select 1 --";
-    for key in [name.to_owned(), format!("{name}__exact"), format!("{name}__isnull")] {
-        server.get(&format!("/data/person.json?{}", query(&[(&key, "1")]))).error(400);
+    for key in [
+        name.to_owned(),
+        format!("{name}__exact"),
+        format!("{name}__isnull"),
+    ] {
+        server
+            .get(&format!("/data/person.json?{}", query(&[(&key, "1")])))
+            .error(400);
     }
-    for key in ["_sort", "_sort_desc", "_facet", "_col", "_nocol", "_facet_array", "_facet_date"] {
-        server.get(&format!("/data/person.json?{}", query(&[(key, name)]))).error(400);
+    for key in [
+        "_sort",
+        "_sort_desc",
+        "_facet",
+        "_col",
+        "_nocol",
+        "_facet_array",
+        "_facet_date",
+    ] {
+        server
+            .get(&format!("/data/person.json?{}", query(&[(key, name)])))
+            .error(400);
     }
 }
 
@@ -137,7 +153,9 @@ fn a_filter_that_fits_no_column_is_refused_and_never_ignored() {
         ("name__in=%5B1", "[1"),
         ("_where=leaf%3D1", "leaf"),
     ] {
-        let error = server.get(&format!("/data/person.json?{arguments}")).error(400);
+        let error = server
+            .get(&format!("/data/person.json?{arguments}"))
+            .error(400);
         assert!(error.contains(part), "{arguments}: {error}");
     }
     server.get("/data/grown.json?rowid=1").error(400);
@@ -159,10 +177,20 @@ fn a_condition_can_t_leave_its_place() {
         let path = format!("/data/person.json?{}", query(&[("_where", clause)]));
         server.get(&path).error(400);
     }
-    let commented = query(&[("_where", "id > 1 -- the first is left out"), ("id__lt", "4")]);
-    assert_eq!(server.ids(&format!("/data/person.json?{commented}")), [2, 3]);
+    let commented = query(&[
+        ("_where", "id > 1 -- the first is left out"),
+        ("id__lt", "4"),
+    ]);
+    assert_eq!(
+        server.ids(&format!("/data/person.json?{commented}")),
+        [2, 3]
+    );
     let either = query(&[("_where", "id = 1 or id = 2"), ("age", "9")]);
-    assert_eq!(server.ids(&format!("/data/person.json?{either}")), [2], "and binds tighter than or");
+    assert_eq!(
+        server.ids(&format!("/data/person.json?{either}")),
+        [2],
+        "and binds tighter than or"
+    );
 }
 
 #[test]
@@ -192,8 +220,14 @@ fn rows_can_be_found_through_another_table() {
         let arguments = query(&[("_through", &through.to_string())]);
         server.ids(&format!("/data/book.json?{arguments}"))
     };
-    assert_eq!(ids(&json!({"table": "loan", "column": "reader_id", "value": "1"})), [1, 2]);
-    assert_eq!(ids(&json!({"table": "loan", "column": "reader_id", "value": 2})), [2, 3]);
+    assert_eq!(
+        ids(&json!({"table": "loan", "column": "reader_id", "value": "1"})),
+        [1, 2]
+    );
+    assert_eq!(
+        ids(&json!({"table": "loan", "column": "reader_id", "value": 2})),
+        [2, 3]
+    );
     for bad in [
         "{",
         "[]",
@@ -203,7 +237,9 @@ fn rows_can_be_found_through_another_table() {
         r#"{"table": "loan", "column": "leaf", "value": "1"}"#,
     ] {
         let arguments = query(&[("_through", bad)]);
-        server.get(&format!("/data/book.json?{arguments}")).error(400);
+        server
+            .get(&format!("/data/book.json?{arguments}"))
+            .error(400);
     }
 }
 
@@ -211,22 +247,42 @@ fn rows_can_be_found_through_another_table() {
 fn the_page_says_in_words_what_is_filtered() {
     let server = Site::of(PEOPLE).start();
     let words = |arguments: &str| {
-        let page = server.json(&format!("/data/person.json?_extra=human_description_en&{arguments}"));
+        let page = server.json(&format!(
+            "/data/person.json?_extra=human_description_en&{arguments}"
+        ));
         page["human_description_en"].as_str().unwrap().to_owned()
     };
     assert_eq!(words(""), "");
-    assert_eq!(words("age__gt=5&name=Ann"), "where age > 5 and name = \"Ann\"");
-    assert_eq!(words("name__isnull=1&_sort_desc=age"), "where name is null sorted by age descending");
+    assert_eq!(
+        words("age__gt=5&name=Ann"),
+        "where age > 5 and name = \"Ann\""
+    );
+    assert_eq!(
+        words("name__isnull=1&_sort_desc=age"),
+        "where name is null sorted by age descending"
+    );
 }
 
 #[test]
 fn the_fields_of_the_form_become_the_arguments_of_the_page() {
     let server = Site::of(PEOPLE).start();
     for (form, location) in [
-        ("_filter_column=name&_filter_op=exact&_filter_value=Ann", "/data/person?name__exact=Ann"),
-        ("_filter_column=name&_filter_op=isnull__1&_filter_value=", "/data/person?name__isnull=1"),
-        ("_filter_column_1=age&_filter_op_1=gt&_filter_value_1=5&_size=2", "/data/person?_size=2&age__gt=5"),
-        ("_filter_column=&_filter_op=exact&_filter_value=", "/data/person"),
+        (
+            "_filter_column=name&_filter_op=exact&_filter_value=Ann",
+            "/data/person?name__exact=Ann",
+        ),
+        (
+            "_filter_column=name&_filter_op=isnull__1&_filter_value=",
+            "/data/person?name__isnull=1",
+        ),
+        (
+            "_filter_column_1=age&_filter_op_1=gt&_filter_value_1=5&_size=2",
+            "/data/person?_size=2&age__gt=5",
+        ),
+        (
+            "_filter_column=&_filter_op=exact&_filter_value=",
+            "/data/person",
+        ),
         ("_sort=age&_sort_by_desc=on", "/data/person?_sort_desc=age"),
     ] {
         let answer = server.get(&format!("/data/person?{form}")).with_status(302);
@@ -234,15 +290,13 @@ fn the_fields_of_the_form_become_the_arguments_of_the_page() {
     }
 }
 
-proptest! {
-    #![proptest_config(random::cases(24))]
-
-    #[test]
-    fn comparisons_with_random_values_are_those_of_sqlite(
+#[test]
+fn comparisons_with_random_values_are_those_of_sqlite() {
+    let server = random::server();
+    proptest!(random::cases(24), |(
         rows in prop::collection::vec((random::cell(), random::cell(), random::cell()), 1..12),
         value in prop_oneof![random::text(), (-3..4i64).prop_map(|n| n.to_string())],
-    ) {
-        let server = random::server();
+    )| {
         let table = random::table(
             &server,
             "n integer primary key, i integer, t text, r real",
@@ -272,5 +326,5 @@ proptest! {
                 prop_assert_eq!(found, expected, "{}__{}={:?}", column, operator, value);
             }
         }
-    }
+    });
 }

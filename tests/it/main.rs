@@ -16,6 +16,7 @@ mod limits;
 mod modes;
 mod paging;
 mod random;
+mod raw_targets;
 mod server;
 mod shutdown;
 mod snapshot;

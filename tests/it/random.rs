@@ -1,8 +1,7 @@
-//! Random tables for property tests. One server serves them all: each test
-//! makes tables with new names while it runs, as another program would.
+//! Random tables for property tests. One server serves all tables of a test,
+//! which makes them with new names while it runs, as another program would.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
 
 use proptest::prelude::*;
 use rusqlite::ToSql;
@@ -37,12 +36,13 @@ impl ToSql for Cell {
     }
 }
 
-/// Few cases: each is a table, and many requests.
+/// Few cases, for each is a table and many requests; or as many as `PROPTEST_CASES` says.
 pub fn cases(cases: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok();
     ProptestConfig {
-        cases,
+        cases: asked.and_then(|n| n.parse().ok()).unwrap_or(cases),
         failure_persistence: None,
-        max_shrink_iters: 200,
+        max_shrink_iters: 60,
         ..ProptestConfig::default()
     }
 }
@@ -79,24 +79,13 @@ pub fn value() -> impl Strategy<Value = Cell> {
     ]
 }
 
-/// A server over `random.db`, shared by the tests that run at the same time. It stops after the last of them.
-pub fn server() -> Arc<Server> {
-    static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
-    let mut shared = SHARED.lock().unwrap_or_else(|poisoned| {
-        SHARED.clear_poison();
-        poisoned.into_inner()
-    });
-    if let Some(server) = shared.upgrade() {
-        return server;
-    }
-    let site = Site::new().database("random", "pragma journal_mode = wal");
-    let server = Arc::new(
-        site.setting("facet_time_limit_ms", "20000")
-            .setting("sql_time_limit_ms", "20000")
-            .start(),
-    );
-    *shared = Arc::downgrade(&server);
-    server
+/// A server over `random.db`, to which tests add tables while it runs.
+pub fn server() -> Server {
+    Site::new()
+        .database("random", "pragma journal_mode = wal")
+        .setting("facet_time_limit_ms", "20000")
+        .setting("sql_time_limit_ms", "20000")
+        .start()
 }
 
 /// Makes a table of a new name with these columns and rows. What follows a `|` in
@@ -115,13 +104,10 @@ pub fn table(
         .unwrap();
     for row in rows {
         let places = vec!["?"; row.len()].join(", ");
-        // A second row of a key that is taken is left out.
-        let sql = format!("insert or ignore into {name} values ({places})");
-        transaction
-            .prepare_cached(&sql)
-            .unwrap()
-            .execute(rusqlite::params_from_iter(&row))
-            .unwrap();
+        let sql = format!("insert into {name} values ({places})");
+        let mut insert = transaction.prepare_cached(&sql).unwrap();
+        // A row that the table does not take, such as one of a key that is taken, is left out.
+        let _ = insert.execute(rusqlite::params_from_iter(&row));
     }
     transaction.commit().unwrap();
     name

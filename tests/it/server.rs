@@ -183,7 +183,10 @@ impl Server {
             child.kill().unwrap();
             child.wait().unwrap();
             log_reader.join().unwrap();
-            panic!("no address in {line:?}; the log: {:#?}", log.lock().unwrap());
+            panic!(
+                "no address in {line:?}; the log: {:#?}",
+                log.lock().unwrap()
+            );
         };
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -346,7 +349,10 @@ impl Drop for Server {
             let _ = self.child.kill();
             let _ = self.child.wait();
             self.join_log();
-            eprintln!("the server's log: {:#?}", self.log.lock().unwrap());
+            let log = self.log.lock().unwrap();
+            if !log.is_empty() {
+                eprintln!("the server's log: {log:#?}");
+            }
             return;
         }
         if !self.ended {
@@ -364,6 +370,10 @@ fn address(line: &str) -> Option<SocketAddr> {
 }
 
 /// A connection that waits long for a lock and lets keys point at nothing.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "this is another program than the server"
+)]
 pub fn open(path: &Path) -> Connection {
     let connection = Connection::open(path).unwrap();
     connection
@@ -392,7 +402,9 @@ impl Answer {
             let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
             (name.as_str().to_owned(), value)
         });
-        let headers = headers.collect();
+        let mut headers: Vec<_> = headers.collect();
+        // Those of one name stay in their order.
+        headers.sort_by(|(a, _), (b, _)| a.cmp(b));
         let body = answer.body_mut().with_config().limit(1 << 30).read_to_vec();
         Self {
             status: answer.status().as_u16(),
@@ -547,6 +559,14 @@ impl Raw {
         self.0.read_exact(&mut chunk).unwrap();
         assert_eq!(chunk.split_off(size), b"\r\n");
         (size > 0).then_some(chunk)
+    }
+
+    /// Says that nothing more will be sent.
+    pub fn close_sending(&mut self) {
+        self.0
+            .get_mut()
+            .shutdown(std::net::Shutdown::Write)
+            .unwrap();
     }
 
     /// Whatever the server still sends, until it closes the connection.

@@ -139,8 +139,14 @@ fn without_a_file_there_is_a_database_in_memory() {
 fn what_is_typed_wrong_is_told_in_a_line_and_the_code_is_2() {
     for (words, part) in [
         (&["--no-such-option"][..], "--no-such-option"),
-        (&["--setting", "default_page_sise", "5"], "default_page_sise"),
-        (&["--setting", "default_page_size", "lots"], "default_page_size"),
+        (
+            &["--setting", "default_page_sise", "5"],
+            "default_page_sise",
+        ),
+        (
+            &["--setting", "default_page_size", "lots"],
+            "default_page_size",
+        ),
         (&["--setting", "default_page_size"], "setting"),
         (&["-p", "door"], "door"),
         (&["-p", "70000"], "70000"),
@@ -218,10 +224,12 @@ fn immutable_and_preloaded_files_are_served_too() {
 
 #[test]
 fn a_setting_of_the_command_line_goes_before_that_of_the_file() {
-    let server = Site::of("create table t(id integer primary key); insert into t values (1), (2), (3), (4), (5), (6)")
-        .config(&json!({"settings": {"default_page_size": 4, "max_returned_rows": 5}}))
-        .setting("max_returned_rows", "6")
-        .start();
+    let server = Site::of(
+        "create table t(id integer primary key); insert into t values (1), (2), (3), (4), (5), (6)",
+    )
+    .config(&json!({"settings": {"default_page_size": 4, "max_returned_rows": 5}}))
+    .setting("max_returned_rows", "6")
+    .start();
     assert_eq!(server.ids("/data/t.json"), [1, 2, 3, 4]);
     assert_eq!(server.ids("/data/t.json?_size=max").len(), 6);
     assert_eq!(server.json("/-/settings.json")["default_page_size"], 4);
@@ -239,7 +247,10 @@ fn what_a_configuration_keeps_secret_stays_secret() {
         .config(&json!({"plugins": {"p": {"api_key": "k-123", "shown": "yes"}}}))
         .start();
     let config = server.text("/-/config.json");
-    assert!(config.contains("yes") && !config.contains("k-123"), "{config}");
+    assert!(
+        config.contains("yes") && !config.contains("k-123"),
+        "{config}"
+    );
 }
 
 #[test]

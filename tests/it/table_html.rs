@@ -10,9 +10,19 @@ const TREES: &str = "create table tree(id integer primary key, name text, kind t
 #[test]
 fn a_page_shows_its_rows_their_count_and_links_to_each() {
     let answer = Site::of(TREES).start().get("/data/tree").ok();
-    assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(
+        answer.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
     let page = answer.text();
-    for part in ["<title>data: tree: 3 rows</title>", "oak", "fir", "elm", "href=\"/data/tree/2\"", "<strong>3 rows</strong>"] {
+    for part in [
+        "<title>data: tree: 3 rows</title>",
+        "oak",
+        "fir",
+        "elm",
+        "href=\"/data/tree/2\"",
+        "<strong>3 rows</strong>",
+    ] {
         assert!(page.contains(part), "{part}");
     }
 }
@@ -22,7 +32,10 @@ fn a_page_leads_to_its_other_formats() {
     let server = Site::of(TREES).start();
     let answer = server.get("/data/tree?kind=broad").ok();
     let page = answer.text();
-    for part in ["href=\"/data/tree.json?kind=broad\"", "href=\"/data/tree.csv?kind=broad&amp;_size=max\""] {
+    for part in [
+        "href=\"/data/tree.json?kind=broad\"",
+        "href=\"/data/tree.csv?kind=broad&amp;_size=max\"",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     let link = answer.header("link").unwrap();
@@ -56,7 +69,12 @@ fn names_and_values_with_markup_are_shown_and_never_run() {
     ]);
     let page = server.text(&format!("/data/{}?{arguments}", tilde(&name)));
     assert!(page.contains("&lt;img src=x"));
-    for part in ["<script>alert", "<img src=x", "onerror=\"y\"", "</script><script"] {
+    for part in [
+        "<script>alert",
+        "<img src=x",
+        "onerror=\"y\"",
+        "</script><script",
+    ] {
         assert!(!page.contains(part), "{part}");
     }
 }
@@ -69,7 +87,10 @@ fn a_web_address_becomes_a_link_and_a_script_does_not() {
     )
     .start()
     .text("/data/w");
-    assert!(page.contains("<a href=\"https://example.com/?a=1&amp;b=&#34;2&#34;\">"), "{page}");
+    assert!(
+        page.contains("<a href=\"https://example.com/?a=1&amp;b=&#34;2&#34;\">"),
+        "{page}"
+    );
     assert!(!page.contains("href=\"javascript:"));
 }
 
@@ -104,7 +125,10 @@ fn long_cells_are_cut_where_the_setting_says() {
         .setting("truncate_cells_html", "5")
         .start();
     let page = server.text("/data/l");
-    assert!(page.contains("abcd") && !page.contains("abcdefgh"), "{page}");
+    assert!(
+        page.contains("abcd") && !page.contains("abcdefgh"),
+        "{page}"
+    );
     assert_eq!(server.column("/data/l.json", "t"), ["abcdefghijklmnop"]);
 }
 
@@ -118,8 +142,14 @@ fn foreign_keys_show_the_label_and_lead_to_the_row() {
     .start()
     .text("/data/bean");
     assert!(page.contains("<a href=\"/data/kind/1\">red</a>"), "{page}");
-    assert!(page.contains("<a href=\"/data/kind/2\">"), "an empty label still leads there");
-    assert!(!page.contains("/data/kind/99") && !page.contains("/data/nowhere"), "{page}");
+    assert!(
+        page.contains("<a href=\"/data/kind/2\">"),
+        "an empty label still leads there"
+    );
+    assert!(
+        !page.contains("/data/kind/99") && !page.contains("/data/nowhere"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -130,7 +160,11 @@ fn keys_of_any_kind_are_encoded_in_the_link_to_the_row() {
     )
     .start()
     .text("/data/two");
-    for part in ["/data/two/x~2Cy,1~2F2\"", "/data/two/~7E,~2525\"", "/data/two/,~C3~A9~2Ejson\""] {
+    for part in [
+        "/data/two/x~2Cy,1~2F2\"",
+        "/data/two/~7E,~2525\"",
+        "/data/two/,~C3~A9~2Ejson\"",
+    ] {
         assert!(page.contains(&format!("href=\"{part}")), "{part}: {page}");
     }
 }
@@ -142,7 +176,9 @@ fn the_form_repeats_filters_as_fields_and_nothing_twice() {
     let page = page.split("</form>").next().unwrap();
     let hidden = |name: &str| page.contains(&format!("type=\"hidden\" name=\"{name}\""));
     assert!(hidden("_size") && hidden("_facet"));
-    assert!(!hidden("_item__exact") && !hidden("_sort") && !hidden("_sort_desc") && !hidden("_next"));
+    assert!(
+        !hidden("_item__exact") && !hidden("_sort") && !hidden("_sort_desc") && !hidden("_next")
+    );
     assert!(page.contains("_filter_column_1"));
 }
 
@@ -150,7 +186,10 @@ fn the_form_repeats_filters_as_fields_and_nothing_twice() {
 fn facets_show_values_counts_and_links() {
     let page = Site::of(TREES).start().text("/data/tree?_facet=kind");
     assert!(page.contains("conifer"));
-    assert!(page.contains("kind=broad") && page.contains("kind=conifer"), "links to the values");
+    assert!(
+        page.contains("kind=broad") && page.contains("kind=conifer"),
+        "links to the values"
+    );
 }
 
 #[test]
@@ -175,7 +214,9 @@ fn a_wide_table_has_all_its_columns() {
 
 #[test]
 fn nothing_of_a_trace_is_shown_unless_allowed() {
-    let page = Site::of(TREES).start().text("/data/tree?_trace=1&name=%3Cscript%3Ealert(9)%3C/script%3E");
+    let page = Site::of(TREES)
+        .start()
+        .text("/data/tree?_trace=1&name=%3Cscript%3Ealert(9)%3C/script%3E");
     assert!(!page.contains("<script>alert(9)"));
 }
 
@@ -197,12 +238,26 @@ fn metadata_is_shown_whatever_else_is_nested_in_it() {
 #[test]
 fn every_link_has_the_prefix_once_whether_the_proxy_takes_it_off_or_not() {
     let server = Site::of(TREES).setting("base_url", "/prefix/").start();
-    for path in ["/data/tree?_size=2&_facet=kind", "/prefix/data/tree?_size=2&_facet=kind"] {
+    for path in [
+        "/data/tree?_size=2&_facet=kind",
+        "/prefix/data/tree?_size=2&_facet=kind",
+    ] {
         let page = server.text(path);
-        for part in ["\"/prefix/data/tree.json?", "\"/prefix/data/tree.csv?", "\"/prefix/data/tree/1\"", "/prefix/-/static/"] {
+        for part in [
+            "\"/prefix/data/tree.json?",
+            "\"/prefix/data/tree.csv?",
+            "\"/prefix/data/tree/1\"",
+            "/prefix/-/static/",
+        ] {
             assert!(page.contains(part), "{path}: {part}");
         }
-        for part in ["/prefix/prefix", "href=\"/data/", "action=\"/data/", "src=\"/-/", "href=\"/-/"] {
+        for part in [
+            "/prefix/prefix",
+            "href=\"/data/",
+            "action=\"/data/",
+            "src=\"/-/",
+            "href=\"/-/",
+        ] {
             assert!(!page.contains(part), "{path}: {part}");
         }
     }
@@ -211,7 +266,10 @@ fn every_link_has_the_prefix_once_whether_the_proxy_takes_it_off_or_not() {
         answer.json()["next_url"].as_str().unwrap().to_owned()
     };
     for path in ["/data/tree.json?_size=2", "/prefix/data/tree.json?_size=2"] {
-        assert_eq!(url(path), "http://pub.example.org/prefix/data/tree.json?_size=2&_next=2");
+        assert_eq!(
+            url(path),
+            "http://pub.example.org/prefix/data/tree.json?_size=2&_next=2"
+        );
     }
 }
 

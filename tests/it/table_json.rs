@@ -35,10 +35,14 @@ fn the_usual_shape_is_an_object_with_rows() {
 fn every_shape_holds_the_same_rows() {
     let server = server(TREES);
     let page = |shape: &str| server.json(&format!("/data/tree.json?_col=name&_shape={shape}"));
-    let objects = json!([{"id": 1, "name": "oak"}, {"id": 2, "name": "elm"}, {"id": 3, "name": "fir"}]);
+    let objects =
+        json!([{"id": 1, "name": "oak"}, {"id": 2, "name": "elm"}, {"id": 3, "name": "fir"}]);
     assert_eq!(page("objects")["rows"], objects);
     assert_eq!(page("array"), objects);
-    assert_eq!(page("arrays")["rows"], json!([[1, "oak"], [2, "elm"], [3, "fir"]]));
+    assert_eq!(
+        page("arrays")["rows"],
+        json!([[1, "oak"], [2, "elm"], [3, "fir"]])
+    );
     assert_eq!(page("arrayfirst"), json!([1, 2, 3]));
     let by_key = page("object");
     assert_eq!(by_key.as_object().unwrap().len(), 3);
@@ -58,7 +62,9 @@ fn a_table_without_a_key_has_no_shape_by_key() {
 
 #[test]
 fn newline_delimited_rows_are_one_json_each() {
-    let answer = server(TREES).get("/data/tree.json?_shape=array&_nl=on").ok();
+    let answer = server(TREES)
+        .get("/data/tree.json?_shape=array&_nl=on")
+        .ok();
     let text = answer.text();
     let rows: Vec<Value> = text
         .lines()
@@ -117,9 +123,18 @@ fn large_integers_are_not_rounded() {
     );
     let text = server.text("/data/big.json?_shape=arrays");
     assert!(text.contains("[2, -9223372036854775808]"), "{text}");
-    assert!(text.contains("[9007199254740993, 9223372036854775807]"), "{text}");
-    assert_eq!(server.ids("/data/big.json?n=9223372036854775807"), [9_007_199_254_740_993]);
-    assert_eq!(server.ids("/data/big.json?n__gt=9223372036854775806"), [9_007_199_254_740_993]);
+    assert!(
+        text.contains("[9007199254740993, 9223372036854775807]"),
+        "{text}"
+    );
+    assert_eq!(
+        server.ids("/data/big.json?n=9223372036854775807"),
+        [9_007_199_254_740_993]
+    );
+    assert_eq!(
+        server.ids("/data/big.json?n__gt=9223372036854775806"),
+        [9_007_199_254_740_993]
+    );
     assert!(server.ids("/data/big.json?id=9007199254740992").is_empty());
 }
 
@@ -129,8 +144,14 @@ fn infinities_are_null_unless_asked_for_in_every_shape() {
         "create table inf(r real, id integer primary key);
          insert into inf values (9e999, 1), (-9e999, 2), (0.5, 3);",
     );
-    assert_eq!(server.column("/data/inf.json", "r"), [json!(null), json!(null), json!(0.5)]);
-    assert_eq!(server.json("/data/inf.json?_shape=arrayfirst"), json!([null, null, 0.5]));
+    assert_eq!(
+        server.column("/data/inf.json", "r"),
+        [json!(null), json!(null), json!(0.5)]
+    );
+    assert_eq!(
+        server.json("/data/inf.json?_shape=arrayfirst"),
+        json!([null, null, 0.5])
+    );
     for shape in ["objects", "arrays", "array", "arrayfirst", "object"] {
         let text = server.text(&format!("/data/inf.json?_shape={shape}&_json_infinity=on"));
         assert!(text.contains("-Infinity"), "{shape}: {text}");
@@ -184,7 +205,10 @@ fn sizes_are_bounded() {
     );
     let rows = |size: &str| server.ids(&format!("/data/n.json?_size={size}")).len();
     assert_eq!(server.ids("/data/n.json").len(), 100);
-    assert_eq!((rows("7"), rows("0"), rows("max"), rows("1000")), (7, 0, 1000, 1000));
+    assert_eq!(
+        (rows("7"), rows("0"), rows("max"), rows("1000")),
+        (7, 0, 1000, 1000)
+    );
     for size in ["1001", "-1", "ten", "1.5"] {
         server.get(&format!("/data/n.json?_size={size}")).error(400);
     }
@@ -206,7 +230,10 @@ fn counts_stop_at_ten_thousand_and_say_so() {
     );
     let count = |filter: &str| {
         let page = server.json(&format!("/data/n.json?_size=1&_extra=count{filter}"));
-        (page["count"].as_i64().unwrap(), page["count_truncated"].as_bool().unwrap())
+        (
+            page["count"].as_i64().unwrap(),
+            page["count_truncated"].as_bool().unwrap(),
+        )
     };
     assert_eq!(count("&id__gt=1"), (10_001, true));
     assert_eq!(count("&id__gt=2"), (10_000, false));
@@ -216,10 +243,14 @@ fn counts_stop_at_ten_thousand_and_say_so() {
 #[test]
 fn extras_come_when_asked_for_and_unknown_ones_are_refused() {
     let server = server(TREES);
-    let page = server.json("/data/tree.json?_extra=count,primary_keys&_extra=database,table,is_view");
+    let page =
+        server.json("/data/tree.json?_extra=count,primary_keys&_extra=database,table,is_view");
     assert_eq!(page["count"], 3);
     assert_eq!(page["primary_keys"], json!(["id"]));
-    assert_eq!((&page["database"], &page["table"]), (&json!("data"), &json!("tree")));
+    assert_eq!(
+        (&page["database"], &page["table"]),
+        (&json!("data"), &json!("tree"))
+    );
     assert_eq!(page["is_view"], false);
     assert!(page.get("columns").is_none());
     let error = server.get("/data/tree.json?_extra=nonsense").error(400);
@@ -235,10 +266,19 @@ fn the_query_of_a_page_is_sql_that_gives_its_rows() {
     let mut statement = connection.prepare(sql).unwrap();
     let params = page["query"]["params"].as_object().unwrap();
     for (name, value) in params {
-        let index = statement.parameter_index(&format!(":{name}")).unwrap().unwrap();
+        let index = statement
+            .parameter_index(&format!(":{name}"))
+            .unwrap()
+            .unwrap();
         statement.raw_bind_parameter(index, value.as_i64()).unwrap();
     }
-    let first: i64 = statement.raw_query().next().unwrap().unwrap().get(0).unwrap();
+    let first: i64 = statement
+        .raw_query()
+        .next()
+        .unwrap()
+        .unwrap()
+        .get(0)
+        .unwrap();
     assert_eq!(json!(first), page["rows"][0]["id"]);
 }
 
@@ -288,30 +328,54 @@ fn labels_name_the_rows_that_foreign_keys_point_at() {
 
 #[test]
 fn a_view_has_rows_without_a_key() {
-    let server = server(&format!("{TREES} create view tall as select name, height from tree where height > 25;"));
+    let server = server(&format!(
+        "{TREES} create view tall as select name, height from tree where height > 25;"
+    ));
     let page = server.json("/data/tall.json?_extra=is_view,primary_keys,count");
     assert_eq!(page["rows"], json!([{"name": "elm", "height": 30.0}]));
-    assert_eq!((&page["is_view"], &page["count"]), (&json!(true), &json!(1)));
+    assert_eq!(
+        (&page["is_view"], &page["count"]),
+        (&json!(true), &json!(1))
+    );
     assert_eq!(page["primary_keys"], json!([]));
 }
 
 #[test]
 fn a_column_called_rowid_is_a_column() {
-    let server = server("create table r(rowid text, v text); insert into r values ('r1', 'one'), ('r2', 'two')");
+    let server = server(
+        "create table r(rowid text, v text); insert into r values ('r1', 'one'), ('r2', 'two')",
+    );
     assert_eq!(
         server.json("/data/r.json?_shape=array"),
         json!([{"rowid": "r1", "v": "one"}, {"rowid": "r2", "v": "two"}])
     );
     assert_eq!(server.column("/data/r.json?rowid=r2", "v"), ["two"]);
-    let next = server.json("/data/r.json?_size=1")["next_url"].as_str().unwrap().to_owned();
+    let next = server.json("/data/r.json?_size=1")["next_url"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_eq!(server.column(&next, "v"), ["two"]);
 }
 
 #[test]
 fn names_may_hold_anything() {
     for name in [
-        "a table", "it's", "quo\"te", "100% +plus~tilde", "a/b.csv", "q?uery#hash&amp", "dot.json",
-        "back\\slash", "テーブル é", "-", "[brackets]", "select", "semi;colon", "x:y,z", "<b>bold</b>", "new\nline",
+        "a table",
+        "it's",
+        "quo\"te",
+        "100% +plus~tilde",
+        "a/b.csv",
+        "q?uery#hash&amp",
+        "dot.json",
+        "back\\slash",
+        "テーブル é",
+        "-",
+        "[brackets]",
+        "select",
+        "semi;colon",
+        "x:y,z",
+        "<b>bold</b>",
+        "new\nline",
     ] {
         let quoted = name.replace('"', "\"\"");
         let server = server(&format!(
@@ -319,15 +383,31 @@ fn names_may_hold_anything() {
              insert into \"{quoted}\" values (1, 'x', '[\"p\"]'), (2, 'y', '[\"p\"]'), (3, 'x', null);"
         ));
         let path = format!("/data/{}.json", tilde(name));
-        let arguments = query(&[(name, "x"), ("_sort_desc", name), ("_facet", name), ("_facet_array", "tags"), ("_extra", "count")]);
+        let arguments = query(&[
+            (name, "x"),
+            ("_sort_desc", name),
+            ("_facet", name),
+            ("_facet_array", "tags"),
+            ("_extra", "count"),
+        ]);
         let page = server.json(&format!("{path}?{arguments}"));
         assert_eq!(column_of(&page, "id"), [1, 3], "{name}");
         assert_eq!(column_of(&page, name), ["x", "x"], "{name}");
         assert_eq!(page["count"], 2, "{name}");
-        assert_eq!(page["facet_results"]["results"][name]["results"][0]["count"], 2, "{name}");
-        assert_eq!(page["facet_results"]["results"]["tags"]["results"][0]["count"], 1, "{name}");
+        assert_eq!(
+            page["facet_results"]["results"][name]["results"][0]["count"], 2,
+            "{name}"
+        );
+        assert_eq!(
+            page["facet_results"]["results"]["tags"]["results"][0]["count"], 1,
+            "{name}"
+        );
         server.text(&format!("/data/{}?{arguments}", tilde(name)));
-        server.text(&format!("/data/{}.csv?{}", tilde(name), query(&[(name, "x")])));
+        server.text(&format!(
+            "/data/{}.csv?{}",
+            tilde(name),
+            query(&[(name, "x")])
+        ));
     }
 }
 
@@ -357,7 +437,9 @@ fn caches_may_keep_a_page_as_long_as_it_says() {
     assert_eq!(kept("").as_deref(), Some("max-age=5"));
     assert_eq!(kept("?_ttl=60").as_deref(), Some("max-age=60"));
     assert_eq!(kept("?_ttl=0").as_deref(), Some("no-cache"));
-    let personal = server.get_with("/data/tree.json", &[("cookie", "a=b")]).ok();
+    let personal = server
+        .get_with("/data/tree.json", &[("cookie", "a=b")])
+        .ok();
     assert_eq!(personal.header("cache-control"), Some("private, no-store"));
 }
 
@@ -366,8 +448,14 @@ fn a_page_leads_to_the_next_in_its_headers_too() {
     let server = server(TREES);
     let answer = server.get("/data/tree.json?_size=2").ok();
     let url = answer.json()["next_url"].as_str().unwrap().to_owned();
-    assert_eq!(answer.header("link"), Some(format!("<{url}>; rel=\"next\"").as_str()));
-    assert_eq!(answer.header("content-type"), Some("application/json; charset=utf-8"));
+    assert_eq!(
+        answer.header("link"),
+        Some(format!("<{url}>; rel=\"next\"").as_str())
+    );
+    assert_eq!(
+        answer.header("content-type"),
+        Some("application/json; charset=utf-8")
+    );
 }
 
 #[test]
@@ -375,10 +463,11 @@ fn full_text_search_takes_what_people_type() {
     let server = server(
         "create table park(id integer primary key, name text, about text);
          insert into park values (1, 'Hill Park', 'north-side AND steep'), (2, 'O''Hara \"field\"', 'flat'), (3, 'café', 'none');
-         create virtual table park_fts using fts5(name, about, content=park, content_rowid=id);
+         create virtual table park_fts using fts5(name, about, content=\"park\", content_rowid=\"id\");
          insert into park_fts(rowid, name, about) select id, name, about from park;",
     );
-    let ids = |key: &str, text: &str| server.ids(&format!("/data/park.json?{}", query(&[(key, text)])));
+    let ids =
+        |key: &str, text: &str| server.ids(&format!("/data/park.json?{}", query(&[(key, text)])));
     assert_eq!(ids("_search", "O'Hara"), [2]);
     assert_eq!(ids("_search", "\"field\""), [2]);
     assert_eq!(ids("_search", "unclosed \"field"), [] as [i64; 0]);
@@ -387,10 +476,17 @@ fn full_text_search_takes_what_people_type() {
     assert_eq!(ids("_search", "hill steep"), [1]);
     assert_eq!(ids("_search_name", "steep"), [] as [i64; 0]);
     assert_eq!(ids("_search_about", "steep"), [1]);
-    assert_eq!(server.ids("/data/park.json?_searchmode=raw&_search=hil*"), [1]);
-    server.get("/data/park.json?_searchmode=raw&_search=%22").error(400);
+    assert_eq!(
+        server.ids("/data/park.json?_searchmode=raw&_search=hil*"),
+        [1]
+    );
+    server
+        .get("/data/park.json?_searchmode=raw&_search=%22")
+        .error(400);
     server.get("/data/park.json?_search_leaf=x").error(400);
-    server.get("/data/park.json?_search=x&_fts_table=other").error(400);
+    server
+        .get("/data/park.json?_search=x&_fts_table=other")
+        .error(400);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use super::fts;
 use super::hidden;
 use super::objects::{Object, Objects};
 
-/// Modules that show the words of a full-text index, with the number of arguments that name it.
-const VOCABULARIES: [(&str, usize); 2] = [("fts5vocab", 2), ("fts4aux", 1)];
+/// Modules that show the words of a full-text index, which their first argument names.
+const VOCABULARIES: [&str; 2] = ["fts5vocab", "fts4aux"];
 
 /// Which table each derived table is derived from. Names are folded as SQLite folds them.
 pub(super) struct Derived {
@@ -58,17 +58,13 @@ fn source(object: &Object, kinds: &HashMap<String, Kind>) -> Option<String> {
         let content = declaration.option("content")?;
         return (!content.is_empty()).then(|| folded(&content));
     }
-    let (_, arguments) = VOCABULARIES
-        .iter()
-        .find(|(module, _)| *module == declaration.module)?;
-    let names = declaration.names();
-    let index = match names.len().checked_sub(*arguments) {
-        Some(0) => names.first(),
-        Some(1) if names[0].eq_ignore_ascii_case("main") => names.get(1),
-        _ => None,
-    };
+    if !VOCABULARIES.contains(&declaration.module.as_str()) {
+        return None;
+    }
     // A vocabulary of nothing that can be seen here counts as derived from itself.
-    let index = index
+    let index = declaration
+        .names()
+        .first()
         .map(|name| folded(name))
         .filter(|name| kinds.contains_key(name));
     Some(index.unwrap_or_else(|| folded(&object.name)))
@@ -126,7 +122,7 @@ mod tests {
                    create virtual table own using fts5(a);
                    create virtual table others using fts5(a, content=docs);
                    create virtual table v1 using fts5vocab(own, row);
-                   create virtual table v2 using fts5vocab(main, 'OWN', col);
+                   create virtual table v2 using fts5vocab('OWN', col);
                    create virtual table v3 using fts5vocab(others, row);
                    create virtual table v4 using fts5vocab(nowhere, row)";
         let unlisted = unlisted(sql);

@@ -45,6 +45,10 @@ pub enum Kind {
 
 /// A table or view.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that do not depend on each other"
+)]
 pub struct Table {
     /// Its name, as it was created.
     pub name: String,

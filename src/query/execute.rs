@@ -1,0 +1,223 @@
+//! Runs SQL that a visitor wrote.
+
+use rusqlite::{Connection, Statement};
+
+use super::{QueryRequest, validate};
+use crate::db::{Database, Limit, PageSnapshot, Value};
+use crate::engine::Page;
+use crate::error::{Error, Result};
+use crate::table::execute::as_invalid_sql;
+use crate::table::rows::Rows;
+
+/// Bytes of text and blobs that a page holds at the most: a row may be a
+/// gigabyte, and a page has a thousand.
+const BYTES: usize = 256 << 20;
+
+/// The result of a query, as far as a page goes.
+#[derive(Debug, Default)]
+pub struct QueryPage {
+    /// The rows.
+    pub rows: Rows,
+    /// Whether there were more.
+    pub truncated: bool,
+}
+
+/// Runs the query. [`Error::InvalidSql`] with SQLite's message if it is wrong.
+pub fn execute(page: &Page<'_>, database: &Database, request: &QueryRequest) -> Result<QueryPage> {
+    run(page, database, request, |columns, rows| {
+        let size = request.size.unwrap_or(usize::MAX);
+        let (taken, ended) = Rows::take(columns, rows, size, BYTES)?;
+        let truncated = !ended && size > 0 && rows.next()?.is_some();
+        Ok(Ok(QueryPage {
+            rows: taken,
+            truncated,
+        }))
+    })
+}
+
+/// Finds the first value in a column that matches, however many rows come
+/// before it. `position` finds the column among the names of all.
+pub fn find(
+    page: &Page<'_>,
+    database: &Database,
+    request: &QueryRequest,
+    position: impl FnOnce(&[String]) -> Result<usize>,
+    matches: impl Fn(&Value) -> bool,
+) -> Result<Option<Value>> {
+    run(page, database, request, |columns, rows| {
+        let position = match position(&columns) {
+            Ok(position) => position,
+            Err(error) => return Ok(Err(error)),
+        };
+        while let Some(row) = rows.next()? {
+            let value = Value::from(row.get_ref(position)?);
+            if matches(&value) {
+                return Ok(Ok(Some(value)));
+            }
+        }
+        Ok(Ok(None))
+    })
+}
+
+fn run<T>(
+    page: &Page<'_>,
+    database: &Database,
+    request: &QueryRequest,
+    read: impl FnOnce(Vec<String>, &mut rusqlite::Rows<'_>) -> rusqlite::Result<Result<T>>,
+) -> Result<T> {
+    validate::select_only(&request.sql)?;
+    let snapshot = PageSnapshot::begin(database, &page.cancel)?;
+    let result = snapshot.read(
+        Limit::millis(request.time_limit_ms),
+        |connection| match prepare(connection, request)? {
+            Ok(mut statement) => read(columns(&statement), &mut statement.raw_query()),
+            Err(error) => Ok(Err(error)),
+        },
+    );
+    result.map_err(as_invalid_sql)?
+}
+
+/// Compiles the SQL, sees that it only reads, and binds its parameters. It is
+/// not kept for later: the SQL of visitors would push out that of the pages.
+pub(super) fn prepare<'c>(
+    connection: &'c Connection,
+    request: &QueryRequest,
+) -> rusqlite::Result<Result<Statement<'c>>> {
+    let invalid = |text: &str| Ok(Err(Error::InvalidSql(text.to_owned())));
+    let mut statement = match connection.prepare(&request.sql) {
+        Err(rusqlite::Error::MultipleStatement) => {
+            return invalid("You can only execute one statement at a time.");
+        }
+        prepared => prepared?,
+    };
+    // Connections can't write anyway; this says so before anything has run.
+    if !statement.readonly() {
+        return invalid("attempt to write a readonly database");
+    }
+    for n in 1..=statement.parameter_count() {
+        // Without its `:`, `@`, `$` or `?`, the name of an argument.
+        let Some(name) = statement.parameter_name(n).map(str::to_owned) else {
+            return invalid("Parameters must have names, :name rather than ?");
+        };
+        let bare = name.get(1..).unwrap_or_default();
+        let is_in_form = name.starts_with(':') && !bare.starts_with('_');
+        match request.argument(bare) {
+            Some(value) => statement.raw_bind_parameter(n, value)?,
+            None if is_in_form => statement.raw_bind_parameter(n, "")?,
+            None => return invalid(&format!("There is no value for the parameter {name}")),
+        }
+    }
+    Ok(Ok(statement))
+}
+
+/// The names of the columns; several may have the same.
+pub(super) fn columns(statement: &Statement<'_>) -> Vec<String> {
+    let names = statement.column_names().into_iter();
+    names.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::db::registry::test_database;
+    use crate::engine::{Engine, EngineOptions, ExtrasMode};
+    use crate::table::arguments::Format;
+    use crate::text::query::{QueryString, encode};
+
+    fn ask(sql: &str, arguments: &str) -> Result<QueryPage> {
+        let (_folder, database) =
+            test_database("create table t (a); insert into t values (1), (2)");
+        let engine = Engine::new(&EngineOptions {
+            threads: 1,
+            mode: ExtrasMode::Auto,
+            max_pages: 1,
+            page_wait: Duration::from_secs(1),
+        })
+        .unwrap();
+        let query = format!("{}&{arguments}", encode(std::iter::once(("sql", sql))));
+        let settings = Settings {
+            max_returned_rows: 3,
+            ..Settings::default()
+        };
+        let request =
+            QueryRequest::parse(&QueryString::parse(&query), Format::Json, &settings).unwrap();
+        engine.run(|page| execute(page, &database, &request))
+    }
+
+    fn one(sql: &str, arguments: &str) -> Value {
+        let page = ask(sql, arguments).unwrap();
+        page.rows.iter().next().unwrap()[0].clone()
+    }
+
+    fn message(sql: &str, arguments: &str) -> String {
+        match ask(sql, arguments).unwrap_err() {
+            Error::InvalidSql(message) => message,
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_result_is_cut_at_the_limit_and_says_so() {
+        let count = |sql: &str| {
+            let page = ask(sql, "").unwrap();
+            (page.rows.len(), page.truncated)
+        };
+        let rows = |n| {
+            format!(
+                "with recursive c(x) as (select 1 union all select x + 1 from c where x < {n}) select x from c"
+            )
+        };
+        assert_eq!(count(&rows(2)), (2, false));
+        assert_eq!(count(&rows(3)), (3, false));
+        assert_eq!(count(&rows(4)), (3, true));
+        assert_eq!(count("select 1 where 0"), (0, false));
+    }
+
+    #[test]
+    fn parameters_are_texts_and_empty_without_a_value() {
+        assert_eq!(one("select typeof(:a) || :a", "a=4"), Value::text("text4"));
+        assert_eq!(
+            one("select :a || ',' || :a || :b", "a=1&b=2"),
+            Value::text("1,12")
+        );
+        assert_eq!(one("select :missing", ""), Value::text(""));
+        assert_eq!(one("select @a || $a", "a=x"), Value::text("xx"));
+        assert!(message("select @a", "").contains("@a"));
+        assert!(message("select ?", "").contains("names"));
+        assert!(message("select :_header_host", "").contains(":_header_host"));
+    }
+
+    #[test]
+    fn one_statement_may_end_with_semicolons_and_comments() {
+        for sql in ["select 1;", "select 1 ;; ; -- end", "select 1; /* end */\n"] {
+            assert_eq!(one(sql, ""), Value::Integer(1), "{sql}");
+        }
+        let many = format!("select 1{}", ";".repeat(100_000));
+        assert_eq!(one(&many, ""), Value::Integer(1));
+        for sql in ["select 1; select 2", "select 1; delete from t"] {
+            assert!(message(sql, "").contains("one statement"), "{sql}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_writes_is_run() {
+        for sql in [
+            "with x as (select 1) insert into t select * from x",
+            "with x as (select 1) update t set a = 3",
+            "with x as (select 1) delete from t returning a",
+        ] {
+            assert!(message(sql, "").contains("readonly"), "{sql}");
+        }
+        assert_eq!(message("select load_extension('x')", ""), "not authorized");
+    }
+
+    #[test]
+    fn wrong_sql_is_told_in_sqlite_s_words() {
+        assert_eq!(message("select nope from t", ""), "no such column: nope");
+        assert_eq!(message("select x from", ""), "incomplete input");
+        assert!(message("select '1'::int", "").contains("unrecognized token"));
+    }
+}

@@ -1,0 +1,53 @@
+//! Runs a query to its end, piece by piece.
+
+use super::execute::{columns, prepare};
+use super::{QueryRequest, validate};
+use crate::db::{Database, Limit, PageSnapshot};
+use crate::engine::Sink;
+use crate::error::Result;
+use crate::table::execute::as_invalid_sql;
+use crate::table::rows::Rows;
+
+/// Rows of a piece at the most.
+const ROWS: usize = 1_000;
+/// A piece ends when its texts and blobs have more bytes than this.
+const BYTES: usize = 256 << 10;
+
+/// Sends all rows, as `write` makes bytes of them; it is told which piece is
+/// the first, which comes even if there are no rows. The time limit is for each
+/// piece: a result that keeps coming is as long as the client wants it to be.
+pub fn run<T>(
+    database: &Database,
+    request: &QueryRequest,
+    sink: &Sink<T>,
+    write: impl Fn(&Rows, bool) -> Result<T>,
+) -> Result<()> {
+    validate::select_only(&request.sql)?;
+    let snapshot = PageSnapshot::begin(database, &sink.cancel)?;
+    let limit = Limit::millis(request.time_limit_ms);
+    let ran = snapshot.read(Limit::NONE, |connection| {
+        let mut statement = match prepare(connection, request)? {
+            Ok(statement) => statement,
+            Err(error) => return Ok(Err(error)),
+        };
+        let columns = columns(&statement);
+        let mut cursor = statement.raw_query();
+        let mut is_first = true;
+        loop {
+            let (rows, ended) = limit.enforce(connection, &sink.cancel, |_| {
+                Rows::take(columns.clone(), &mut cursor, ROWS, BYTES)
+            })?;
+            if is_first || !rows.is_empty() {
+                let sent = write(&rows, is_first).and_then(|piece| sink.send(piece));
+                if let Err(error) = sent {
+                    return Ok(Err(error));
+                }
+            }
+            if ended {
+                return Ok(Ok(()));
+            }
+            is_first = false;
+        }
+    });
+    ran.map_err(as_invalid_sql)?
+}

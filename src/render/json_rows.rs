@@ -1,0 +1,206 @@
+//! Rows as JSON, in each shape, whatever page they are on.
+
+use std::collections::HashMap;
+
+use super::json::{push_json, push_value};
+use super::links::row_path;
+use crate::db::Value;
+use crate::error::{Error, Result};
+use crate::table::arguments::Shape;
+use crate::table::extras::labels::{Labels, label_of};
+use crate::table::rows::Rows;
+use crate::text::json;
+
+/// Bytes that a row takes about, to size the buffer.
+const ROW_BYTES: usize = 256;
+
+/// How the rows are to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'o> {
+    /// `_shape`
+    pub shape: Shape,
+    /// `_nl`: one object a line, in the shape of an array.
+    pub lines: bool,
+    /// `_json_infinity`: write infinities as `Infinity`, which is not JSON.
+    pub infinity: bool,
+    /// `_json`: columns whose text is shown as the JSON that it holds.
+    pub json_columns: &'o [String],
+}
+
+/// Writes the rows of a page.
+pub struct JsonRows<'r> {
+    rows: &'r Rows,
+    labels: &'r [Option<Labels>],
+    options: &'r Options<'r>,
+    /// How many columns are shown: the first ones.
+    columns: usize,
+    /// `"name": ` and the position, for each member of a row that is an object.
+    members: Vec<(Vec<u8>, usize)>,
+    /// Columns whose text is shown as JSON.
+    as_json: Vec<bool>,
+}
+
+impl<'r> JsonRows<'r> {
+    /// `columns` are the names of those that are shown, the first of the rows'.
+    pub fn new(
+        columns: &[String],
+        rows: &'r Rows,
+        labels: &'r [Option<Labels>],
+        options: &'r Options<'r>,
+    ) -> Self {
+        let as_json = columns
+            .iter()
+            .map(|name| options.json_columns.contains(name));
+        Self {
+            rows,
+            labels,
+            options,
+            columns: columns.len(),
+            members: members(columns),
+            as_json: as_json.collect(),
+        }
+    }
+
+    /// An empty buffer of about the right size.
+    pub fn buffer(&self) -> Vec<u8> {
+        Vec::with_capacity(512 + self.rows.len() * ROW_BYTES)
+    }
+
+    /// The answer in a shape that is the rows and nothing else; `None` in the
+    /// others. `key` has the positions of the key's columns, or the reason why
+    /// rows can't be written by key, which becomes [`Error::BadRequest`].
+    pub fn alone(&self, key: Result<&[usize], &str>) -> Result<Option<Vec<u8>>> {
+        let mut out = self.buffer();
+        match self.options.shape {
+            Shape::Objects | Shape::Arrays => return Ok(None),
+            Shape::Object => {
+                let key = key.map_err(|reason| Error::BadRequest(reason.to_owned()))?;
+                self.by_key(&mut out, key);
+            }
+            Shape::Array if self.options.lines => self.lines(&mut out),
+            Shape::Array | Shape::ArrayFirst => self.write(&mut out),
+        }
+        Ok(Some(out))
+    }
+
+    /// An array of the rows.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let one = match self.options.shape {
+            Shape::Arrays => Self::values,
+            Shape::ArrayFirst => Self::first,
+            Shape::Objects | Shape::Array | Shape::Object => Self::object,
+        };
+        out.push(b'[');
+        for (n, row) in self.rows.iter().enumerate() {
+            if n > 0 {
+                out.extend_from_slice(b", ");
+            }
+            one(self, out, row);
+        }
+        out.push(b']');
+    }
+
+    fn lines(&self, out: &mut Vec<u8>) {
+        for (n, row) in self.rows.iter().enumerate() {
+            if n > 0 {
+                out.push(b'\n');
+            }
+            self.object(out, row);
+        }
+    }
+
+    fn by_key(&self, out: &mut Vec<u8>, key: &[usize]) {
+        out.push(b'{');
+        for (n, row) in self.rows.iter().enumerate() {
+            if n > 0 {
+                out.extend_from_slice(b", ");
+            }
+            json::push_string(out, &row_path(key.iter().map(|&n| &row[n])));
+            out.extend_from_slice(b": ");
+            self.object(out, row);
+        }
+        out.push(b'}');
+    }
+
+    fn object(&self, out: &mut Vec<u8>, row: &[Value]) {
+        out.push(b'{');
+        for (n, (name, position)) in self.members.iter().enumerate() {
+            if n > 0 {
+                out.extend_from_slice(b", ");
+            }
+            out.extend_from_slice(name);
+            self.cell(out, *position, &row[*position]);
+        }
+        out.push(b'}');
+    }
+
+    fn values(&self, out: &mut Vec<u8>, row: &[Value]) {
+        out.push(b'[');
+        for (n, value) in row.iter().take(self.columns).enumerate() {
+            if n > 0 {
+                out.extend_from_slice(b", ");
+            }
+            self.cell(out, n, value);
+        }
+        out.push(b']');
+    }
+
+    fn first(&self, out: &mut Vec<u8>, row: &[Value]) {
+        self.cell(out, 0, &row[0]);
+    }
+
+    fn cell(&self, out: &mut Vec<u8>, column: usize, value: &Value) {
+        let infinity = self.options.infinity;
+        if let Some(label) = label_of(self.labels, column, value) {
+            out.extend_from_slice(b"{\"value\": ");
+            push_value(out, value, infinity);
+            out.extend_from_slice(b", \"label\": ");
+            push_value(out, label, infinity);
+            out.push(b'}');
+            return;
+        }
+        if self.as_json[column]
+            && let Value::Text(text) = value
+            && let Ok(parsed) = serde_json::from_slice::<serde_json::Value>(text)
+            && push_json(out, &parsed).is_ok()
+        {
+            return;
+        }
+        push_value(out, value, infinity);
+    }
+}
+
+/// An object has each name once: where the first column of that name stands,
+/// with the value of the last, as in a Python dictionary.
+fn members(columns: &[String]) -> Vec<(Vec<u8>, usize)> {
+    let mut members: Vec<(Vec<u8>, usize)> = Vec::with_capacity(columns.len());
+    let mut places: HashMap<&str, usize> = HashMap::with_capacity(columns.len());
+    for (position, name) in columns.iter().enumerate() {
+        if let Some(&place) = places.get(name.as_str()) {
+            members[place].1 = position;
+            continue;
+        }
+        places.insert(name, members.len());
+        let mut key = Vec::with_capacity(name.len() + 4);
+        json::push_string(&mut key, name);
+        key.extend_from_slice(b": ");
+        members.push((key, position));
+    }
+    members
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_comes_twice_has_the_last_value_in_the_first_place() {
+        let columns = ["a", "b", "a"].map(str::to_owned);
+        let members = members(&columns);
+        let read: Vec<_> = members
+            .iter()
+            .map(|(key, at)| (String::from_utf8_lossy(key).into_owned(), *at))
+            .collect();
+        assert_eq!(read, [("\"a\": ".to_owned(), 2), ("\"b\": ".to_owned(), 1)]);
+    }
+}

@@ -1,0 +1,141 @@
+//! Rows of other tables that refer to a row: how many there are.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::db::schema::IncomingKey;
+use crate::db::snapshot::SqlError;
+use crate::db::{Limit, PageSnapshot, Value};
+use crate::error::Result;
+use crate::text::identifier::escape;
+
+/// A foreign key that refers to the row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Incoming {
+    /// The key.
+    pub key: IncomingKey,
+    /// What it refers to: the row's value in the key's column.
+    pub value: Value,
+    /// Rows with that value; `None` if time ran out before they were counted.
+    pub count: Option<i64>,
+}
+
+/// The time that all counts of a page may take together. A table may be
+/// referred to by hundreds of others, and each of them may lack an index.
+pub struct Budget {
+    left: Mutex<Duration>,
+    is_bounded: bool,
+}
+
+impl Budget {
+    /// So many milliseconds; 0 is no limit.
+    pub fn millis(ms: u64) -> Self {
+        Self {
+            left: Mutex::new(Duration::from_millis(ms)),
+            is_bounded: ms > 0,
+        }
+    }
+
+    /// The limit for the next count, `None` if there is no time left.
+    fn limit(&self) -> Option<Limit> {
+        if !self.is_bounded {
+            return Some(Limit::NONE);
+        }
+        let left = u64::try_from(self.left.lock().as_millis()).unwrap_or(u64::MAX);
+        (left > 0).then(|| Limit::millis(left))
+    }
+
+    fn spend(&self, time: Duration) {
+        let mut left = self.left.lock();
+        *left = left.saturating_sub(time);
+    }
+}
+
+/// Counts the rows of one key. `None` if the time limit struck.
+pub fn count(
+    snapshot: &PageSnapshot<'_>,
+    key: &IncomingKey,
+    value: &Value,
+    budget: &Budget,
+) -> Result<Option<i64>> {
+    if value.is_null() {
+        // NULL refers to nothing.
+        return Ok(Some(0));
+    }
+    let Some(limit) = budget.limit() else {
+        return Ok(None);
+    };
+    let sql = format!(
+        "select count(*) from {} where {} = ?",
+        escape(&key.other_table),
+        escape(&key.other_column)
+    );
+    let counted = snapshot.read(limit, |connection| {
+        let began = Instant::now();
+        let mut statement = connection.prepare_cached(&sql)?;
+        let count = statement.query_row([value], |row| row.get(0));
+        budget.spend(began.elapsed());
+        count
+    });
+    match counted {
+        Ok(count) => Ok(Some(count)),
+        Err(SqlError::TimeLimit) => Ok(None),
+        Err(SqlError::Sqlite(error)) => {
+            // A table of a module that is not there, a damaged page: the row itself is fine.
+            tracing::warn!(
+                "rows of {} that refer to a row were not counted: {error}",
+                key.other_table
+            );
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::Cancel;
+    use crate::db::registry::test_database;
+
+    fn key() -> IncomingKey {
+        IncomingKey {
+            other_table: "child".into(),
+            column: "id".into(),
+            other_column: "parent".into(),
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_by_the_stored_value() {
+        let (_folder, database) = test_database(
+            "create table child (parent); insert into child values (1), (1), ('1'), (null)",
+        );
+        let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        let count = |value: &Value| count(&snapshot, &key(), value, &Budget::millis(1000)).unwrap();
+        assert_eq!(count(&Value::Integer(1)), Some(2));
+        assert_eq!(count(&Value::text("1")), Some(1));
+        assert_eq!(count(&Value::Null), Some(0));
+    }
+
+    #[test]
+    fn a_count_without_time_is_left_out() {
+        let (_folder, database) = test_database("create table child (parent)");
+        let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        let budget = Budget::millis(5);
+        budget.spend(Duration::from_millis(6));
+        assert_eq!(
+            count(&snapshot, &key(), &Value::Integer(1), &budget),
+            Ok(None)
+        );
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_read_costs_its_own_count() {
+        let (_folder, database) = test_database("create table other (x)");
+        let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        let counted = count(&snapshot, &key(), &Value::Integer(1), &Budget::millis(0));
+        assert_eq!(counted, Ok(None));
+    }
+}
