@@ -54,6 +54,10 @@ fn main() {
 }
 
 fn fill(path: &Path) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the bench makes its own database"
+    )]
     let connection = Connection::open(path).expect("a database");
     connection
         .execute_batch(&format!(

@@ -3,6 +3,8 @@
 //!
 //! The database is the demo's, made on the first run and kept in the folder for temporary files.
 
+#![expect(missing_docs, reason = "criterion's macro makes a public function")]
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -166,7 +168,7 @@ fn pages(c: &mut Criterion, bench: &Bench) {
 
 fn rendering(c: &mut Criterion, bench: &Bench) {
     let request = bench.request("_facet=state");
-    let content = bench.page(&request);
+    let shown = bench.page(&request);
     let http = http("_facet=state");
     let links = Links::new(&http, &bench.database.name, "events");
     let sources = Sources {
@@ -174,17 +176,17 @@ fn rendering(c: &mut Criterion, bench: &Bench) {
         database: &bench.database,
         http: &http,
         request: &request,
-        page: &content,
+        page: &shown,
         links: &links,
     };
-    let columns = turntable::render::extras_json::columns_for_display(&content);
-    let context = cells::CellContext {
+    let columns = turntable::render::extras_json::columns_for_display(&shown);
+    let cell_context = cells::CellContext {
         table_path: &links.table,
         database_path: &links.database,
         truncate: 2048,
     };
     c.bench_function("render: cells of 100 rows as HTML", |b| {
-        b.iter(|| cells::rows(&content, &columns, &context).len());
+        b.iter(|| cells::rows(&shown, &columns, &cell_context).len());
     });
     let statics = turntable::http::statics::Statics::built_in();
     let templates = turntable::http::templates::Templates::built_in(&bench.config, &statics)
@@ -206,7 +208,7 @@ fn rendering(c: &mut Criterion, bench: &Bench) {
                 next_url: None,
                 extras: extras(&sources),
             };
-            json::table(&content, &around).expect("JSON").len()
+            json::table(&shown, &around).expect("JSON").len()
         });
     });
 }

@@ -1,4 +1,8 @@
 //! The pool of connections to one database.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is where connections come from"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,8 @@
 //! The databases that are served, in the order in which they were named.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "opens each file once, before there are pools"
+)]
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -111,9 +111,9 @@ impl Drop for Reader {
 
 /// How a job joins the state of the anchor.
 enum Shared {
-    Snapshot(Snapshot),
+    Wal(Snapshot),
     EmptyWal,
-    SharedLock,
+    Lock,
 }
 
 /// The state of one database that all jobs of a page read.
@@ -145,9 +145,8 @@ impl<'d> PageSnapshot<'d> {
 
     /// The database's schema in this state.
     pub fn schema(&self) -> Result<std::sync::Arc<Schema>, SqlError> {
-        self.database.schema_at(self.schema_version, || {
-            self.read(Limit::NONE, |c| Schema::load(c))
-        })
+        self.database
+            .schema_at(self.schema_version, || self.read(Limit::NONE, Schema::load))
     }
 
     /// Runs one job in this state, on the anchor or on a connection of its own.
@@ -185,11 +184,11 @@ impl<'d> PageSnapshot<'d> {
             return Ok(None);
         };
         let joined = match shared {
-            Shared::Snapshot(snapshot) => snapshot.open(&reader.0),
+            Shared::Wal(snapshot) => snapshot.open(&reader.0),
             Shared::EmptyWal => {
                 reader.schema_version().is_ok() && Snapshot::of(&reader.0).is_none()
             }
-            Shared::SharedLock => reader.schema_version().is_ok(),
+            Shared::Lock => reader.schema_version().is_ok(),
         };
         Ok(joined.then_some(reader))
     }
@@ -197,7 +196,7 @@ impl<'d> PageSnapshot<'d> {
     /// How to join, if that is known without asking the anchor.
     fn shared(&self) -> Option<&Shared> {
         if !self.is_wal {
-            return Some(self.shared.get_or_init(|| Shared::SharedLock));
+            return Some(self.shared.get_or_init(|| Shared::Lock));
         }
         self.shared.get()
     }
@@ -207,7 +206,7 @@ impl<'d> PageSnapshot<'d> {
     pub fn share(&self) {
         if self.is_wal {
             self.shared.get_or_init(|| {
-                Snapshot::of(&self.anchor.lock().0).map_or(Shared::EmptyWal, Shared::Snapshot)
+                Snapshot::of(&self.anchor.lock().0).map_or(Shared::EmptyWal, Shared::Wal)
             });
         }
     }

@@ -151,7 +151,6 @@ pub fn real_text(f: f64) -> String {
 /// Compares without rounding the integer to a float.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
     reason = "ranges are checked; equal after rounding is decided by the fraction"
 )]
 fn compare_integer_real(i: i64, f: f64) -> Ordering {

@@ -119,7 +119,7 @@ impl Job {
             page: &content,
             links: &links,
         };
-        let next_url = self.next_url(&content, &links);
+        let next_url = Self::next_url(&content, &links);
         let response = match self.format {
             Format::Html => self.html(&sources, next_url.as_deref())?,
             _ => self.json(&sources, next_url.as_deref())?,
@@ -131,7 +131,7 @@ impl Job {
     }
 
     /// The absolute URL of the page after `page`.
-    fn next_url(&self, page: &TablePage, links: &Links<'_>) -> Option<String> {
+    fn next_url(page: &TablePage, links: &Links<'_>) -> Option<String> {
         let sort = page
             .plan
             .order

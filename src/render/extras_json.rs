@@ -236,6 +236,7 @@ pub(super) fn column_details(table: &Table) -> Json {
 }
 
 /// A column as the page for people shows it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct DisplayColumn {
     /// Its name, or `Link` for the column that leads to the rows.
     pub name: String,

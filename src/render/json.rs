@@ -80,13 +80,12 @@ fn string_or_null(out: &mut Vec<u8>, text: Option<&str>) {
 /// One value. Infinities are `null`, since JSON has none, or `Infinity` if `infinity`.
 pub fn push_value(out: &mut Vec<u8>, value: &Value, infinity: bool) {
     match value {
-        Value::Null => out.extend_from_slice(b"null"),
         Value::Integer(i) => number::push_i64(out, *i),
         Value::Real(f) if f.is_finite() => number::push_f64(out, *f),
         Value::Real(f) if infinity => {
             out.extend_from_slice(if *f > 0.0 { b"Infinity" } else { b"-Infinity" });
         }
-        Value::Real(_) => out.extend_from_slice(b"null"),
+        Value::Null | Value::Real(_) => out.extend_from_slice(b"null"),
         Value::Text(bytes) => json::push_string(out, &String::from_utf8_lossy(bytes)),
         Value::Blob(bytes) => {
             out.extend_from_slice(b"{\"$base64\": true, \"encoded\": \"");

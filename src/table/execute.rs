@@ -69,6 +69,10 @@ struct Context<'c> {
     plan: &'c Plan,
 }
 
+/// A facet by its place in the plan: what was asked for, its values unless it
+/// ran out of time, and their labels.
+type CountedFacet = (usize, FacetRequest, Option<FacetValues>, Option<Labels>);
+
 /// Where the jobs leave their results. Each place has one writer; the locks are never waited for long.
 #[derive(Default)]
 struct Results {
@@ -76,7 +80,7 @@ struct Results {
     next: Mutex<Option<String>>,
     labels: Mutex<Vec<Option<Labels>>>,
     count: Mutex<Option<i64>>,
-    facets: Mutex<Vec<(usize, FacetRequest, Option<FacetValues>, Option<Labels>)>>,
+    facets: Mutex<Vec<CountedFacet>>,
     suggested: Mutex<Vec<SuggestedFacet>>,
     /// The error of the page, with the place in the order below of the job that failed.
     error: Mutex<Option<(Rank, Error)>>,
@@ -173,12 +177,12 @@ fn check_wheres(context: &Context<'_>) -> Result<()> {
 fn graph<'j>(context: &'j Context<'j>, results: &'j Results, wanted: Wanted) -> Graph<'j> {
     let mut graph = Graph::default();
     let rows = graph.add(&[], move || {
-        results.step(Rank::Rows, || run_rows(context, results))
+        results.step(Rank::Rows, || run_rows(context, results));
     });
     if context.request.labels != request::Labels::Off && !context.plan.table.foreign_keys.is_empty()
     {
         graph.add(&[rows], move || {
-            results.step(Rank::Labels, || run_labels(context, results))
+            results.step(Rank::Labels, || run_labels(context, results));
         });
     }
     if wanted.facets {
@@ -198,7 +202,7 @@ fn graph<'j>(context: &'j Context<'j>, results: &'j Results, wanted: Wanted) -> 
         graph.add(&after, move || {
             results.step(Rank::Suggestions, || {
                 run_suggestions(context, results, wanted)
-            })
+            });
         });
     }
     graph
@@ -262,13 +266,14 @@ fn next_token(context: &Context<'_>, rows: &Rows) -> Result<String> {
     let looked_up;
     let sort_value = match &plan.order.sort {
         None => None,
-        Some(sort) => match value(&sort.name) {
-            Some(value) => Some(value),
-            None => {
+        Some(sort) => {
+            if let Some(value) = value(&sort.name) {
+                Some(value)
+            } else {
                 looked_up = sort_value_of(context, &sort.name, &key)?;
                 Some(&looked_up)
             }
-        },
+        }
     };
     Ok(plan.order.token(sort_value, &key))
 }

@@ -247,7 +247,7 @@ fn hex_bytes(hex: &str) -> Option<Box<[u8]>> {
         .chars()
         .map(|c| c.to_digit(16).and_then(|d| u8::try_from(d).ok()))
         .collect::<Option<_>>()?;
-    (digits.len() % 2 == 0).then(|| {
+    digits.len().is_multiple_of(2).then(|| {
         digits
             .chunks(2)
             .map(|pair| pair[0] * 16 + pair[1])

@@ -15,6 +15,10 @@ use crate::error::{Error, Result};
 use crate::text::query::QueryString;
 
 /// What a client asks of a table, checked as far as the query string alone allows.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an argument of its own"
+)]
 #[derive(Debug, Clone)]
 pub struct TableRequest {
     /// Filter arguments as sent, key and value, sorted.
