@@ -32,6 +32,9 @@ pub struct Counts {
     integers: HashMap<i64, (u64, bool), RandomState>,
     /// Other reals, by their bits.
     reals: HashMap<u64, u64, RandomState>,
+    /// Texts of up to [`SHORT`] bytes, packed into a number: no pointer to
+    /// follow and nothing to compare byte by byte.
+    short_texts: HashMap<u128, u64, RandomState>,
     texts: HashMap<Box<[u8]>, u64, RandomState>,
     blobs: HashMap<Box<[u8]>, u64, RandomState>,
 }
@@ -46,7 +49,10 @@ impl Counts {
                 Some(i) => self.integers.entry(i).or_insert((0, true)).0 += 1,
                 None => *self.reals.entry(f.to_bits()).or_insert(0) += 1,
             },
-            ValueRef::Text(t) => bump(&mut self.texts, t),
+            ValueRef::Text(t) => match pack(t) {
+                Some(packed) => *self.short_texts.entry(packed).or_insert(0) += 1,
+                None => bump(&mut self.texts, t),
+            },
             ValueRef::Blob(b) => bump(&mut self.blobs, b),
         }
     }
@@ -56,6 +62,7 @@ impl Counts {
         usize::from(self.nulls > 0)
             + self.integers.len()
             + self.reals.len()
+            + self.short_texts.len()
             + self.texts.len()
             + self.blobs.len()
     }
@@ -70,6 +77,7 @@ impl Counts {
         self.nulls > 1
             || self.integers.values().any(|&(n, _)| n > 1)
             || self.reals.values().any(|&n| n > 1)
+            || self.short_texts.values().any(|&n| n > 1)
             || self.texts.values().any(|&n| n > 1)
             || self.blobs.values().any(|&n| n > 1)
     }
@@ -111,10 +119,34 @@ impl Counts {
                 .into_iter()
                 .map(|(bits, n)| (Value::Real(f64::from_bits(bits)), n)),
         );
+        groups.extend(
+            self.short_texts
+                .into_iter()
+                .map(|(packed, n)| (Value::Text(unpack(packed)), n)),
+        );
         groups.extend(self.texts.into_iter().map(|(t, n)| (Value::Text(t), n)));
         groups.extend(self.blobs.into_iter().map(|(b, n)| (Value::Blob(b), n)));
         groups
     }
+}
+
+/// The longest text that [`pack`] takes, in bytes.
+const SHORT: usize = 15;
+
+/// A short text as a number: its bytes, then zeros, then its length.
+fn pack(text: &[u8]) -> Option<u128> {
+    if text.len() > SHORT {
+        return None;
+    }
+    let mut bytes = [0; 16];
+    bytes[..text.len()].copy_from_slice(text);
+    bytes[SHORT] = u8::try_from(text.len()).ok()?;
+    Some(u128::from_le_bytes(bytes))
+}
+
+fn unpack(packed: u128) -> Box<[u8]> {
+    let bytes = packed.to_le_bytes();
+    bytes[..usize::from(bytes[SHORT])].into()
 }
 
 fn bump(map: &mut HashMap<Box<[u8]>, u64, RandomState>, bytes: &[u8]) {
@@ -321,6 +353,25 @@ mod tests {
         for group in expected {
             assert!(top.contains(&group), "{group:?} in {top:?}");
         }
+    }
+
+    #[test]
+    fn short_and_long_texts_are_told_apart_by_every_byte() {
+        let conn = database();
+        conn.execute_batch(
+            "create table t(v); insert into t values ('a'), (cast(x'6100' as text)), (''),
+             ('fifteen bytes!!'), ('sixteen bytes!!!'), ('fifteen bytes!!')",
+        )
+        .unwrap();
+        let top = run(&conn, "select tally(v) from t", &[]).unwrap().top(10);
+        let expected = [
+            (Value::text("fifteen bytes!!"), 2),
+            (Value::text(""), 1),
+            (Value::text("a"), 1),
+            (Value::text("a\0"), 1),
+            (Value::text("sixteen bytes!!!"), 1),
+        ];
+        assert_eq!(top, expected);
     }
 
     #[test]

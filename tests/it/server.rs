@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -176,9 +176,7 @@ impl Server {
                 lines.lock().unwrap().push(line);
             }
         });
-        let mut line = String::new();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        stdout.read_line(&mut line).unwrap();
+        let line = first_line(child.stdout.take().unwrap());
         let Some(address) = address(&line) else {
             child.kill().unwrap();
             child.wait().unwrap();
@@ -361,6 +359,18 @@ impl Drop for Server {
         }
         self.check_log();
     }
+}
+
+/// The first line that a program prints; nothing if it ends before or prints none in time.
+fn first_line(stdout: ChildStdout) -> String {
+    let (sender, line) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        // The receiver may have lost its patience.
+        let _ = BufReader::new(stdout).read_line(&mut line);
+        let _ = sender.send(line);
+    });
+    line.recv_timeout(PATIENCE).unwrap_or_default()
 }
 
 /// The address in `Serving on http://ADDRESS/…`.
