@@ -10,7 +10,7 @@ use super::extras::labels::{Labels, Lookup};
 use super::extras::suggest::SuggestedFacet;
 use super::extras::{Extra, FacetRequest, count, facets, suggest};
 use super::page::{Facet, TablePage};
-use super::plan::{Key, Plan};
+use super::plan::{Key, Plan, may_lack_a_key};
 use super::request::{self, TableRequest};
 use super::rows::Rows;
 use crate::config::Config;
@@ -234,31 +234,63 @@ fn sql_limit(context: &Context<'_>) -> Limit {
 }
 
 fn run_rows(context: &Context<'_>, results: &Results) -> Result<()> {
-    let (plan, request) = (context.plan, context.request);
-    let mut rows = context
-        .snapshot
-        .read(Limit::millis(request.time_limit_ms), |connection| {
-            Rows::query(connection, &plan.sql, &plan.params, request.size + 1)
-        })
-        .map_err(as_invalid_sql)?;
-    let more = request.size > 0 && rows.len() > request.size;
-    rows.truncate(request.size);
+    let plan = context.plan;
+    let mut rows = query(context, plan)?;
+    let by_row_number;
+    let mut ran = plan;
+    if !plan.has_row_number && lacks_a_key(plan, &rows) {
+        // Rare: only the row number tells such rows apart.
+        let settings = &context.config.settings;
+        let config = context
+            .config
+            .table(&context.database.name, &plan.table.name);
+        by_row_number = plan.by_row_number(context.request, context.schema, settings, config)?;
+        rows = query(context, &by_row_number)?;
+        ran = &by_row_number;
+    }
+    let size = context.request.size;
+    let more = size > 0 && rows.len() > size;
+    rows.truncate(size);
     if more {
-        *results.next.lock() = Some(next_token(context, &rows)?);
+        *results.next.lock() = Some(next_token(context, ran, &rows)?);
+    }
+    if ran.has_row_number {
+        rows.drop_last_column();
     }
     *results.rows.lock() = rows;
     Ok(())
 }
 
-/// The token of the page that begins after the last of `rows`.
-fn next_token(context: &Context<'_>, rows: &Rows) -> Result<String> {
-    let plan = context.plan;
+fn query(context: &Context<'_>, plan: &Plan) -> Result<Rows> {
+    let request = context.request;
+    context
+        .snapshot
+        .read(Limit::millis(request.time_limit_ms), |connection| {
+            Rows::query(connection, &plan.sql, &plan.params, request.size + 1)
+        })
+        .map_err(as_invalid_sql)
+}
+
+/// Whether a row has a NULL in its key.
+fn lacks_a_key(plan: &Plan, rows: &Rows) -> bool {
+    may_lack_a_key(&plan.table) && {
+        let key: Vec<usize> = plan
+            .key_columns
+            .iter()
+            .filter_map(|name| rows.position(name))
+            .collect();
+        rows.iter().any(|row| key.iter().any(|&n| row[n].is_null()))
+    }
+}
+
+/// The token of the page that begins after the last of `rows`, which `plan` gave.
+fn next_token(context: &Context<'_>, plan: &Plan, rows: &Rows) -> Result<String> {
     if plan.key == Key::None {
         return Ok((plan.offset + context.request.size).to_string());
     }
     let last = rows.iter().next_back().unwrap_or_default();
     let value = |name: &str| rows.position(name).and_then(|n| last.get(n));
-    let key: Vec<&Value> = plan
+    let mut key: Vec<&Value> = plan
         .key_columns
         .iter()
         .filter_map(|name| value(name))
@@ -275,6 +307,9 @@ fn next_token(context: &Context<'_>, rows: &Rows) -> Result<String> {
             }
         }
     };
+    if plan.has_row_number {
+        key.extend(last.last());
+    }
     Ok(plan.order.token(sort_value, &key))
 }
 

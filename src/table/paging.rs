@@ -4,7 +4,7 @@
 //! and the primary key, each `~` encoded, with commas between. That is
 //! Datasette's form. A value whose text alone would not find the row again says
 //! its type: `$null`, and after a `$` and a letter an integer (`$i.10`), a real
-//! (`$r.1.5`) or a blob in hex (`$b.00ff`); an encoded text never holds a `$`.
+//! (`$r.1.5`), a blob in hex (`$b.00ff`) or the empty text (`$t.`); an encoded text never holds a `$`.
 //!
 //! The order is always total: the sort column, then the primary key. So every
 //! row comes exactly once, also among ties and NULLs, which SQLite sorts first.
@@ -17,6 +17,9 @@ use crate::error::{Error, Result};
 use crate::text::identifier::escape;
 use crate::text::tilde;
 
+/// The token of the empty text.
+const EMPTY_TEXT: &str = "$t.";
+
 /// A column of the order.
 #[derive(Debug, Clone)]
 pub struct OrderColumn {
@@ -28,6 +31,18 @@ pub struct OrderColumn {
     pub descending: bool,
     /// Whether it only ever holds integers: a row number, under whatever name.
     pub only_integers: bool,
+}
+
+impl OrderColumn {
+    /// SQLite's row number, as a last resort to tell rows apart.
+    pub fn row_number() -> Self {
+        Self {
+            name: "rowid".into(),
+            affinity: Affinity::Integer,
+            descending: false,
+            only_integers: true,
+        }
+    }
 }
 
 /// The columns that rows are ordered by: the sort column, if any, then the key.
@@ -94,7 +109,13 @@ impl Order {
             .iter()
             .zip(key_values)
             .map(|(column, value)| part(value, column.affinity));
-        sort.chain(key).collect::<Vec<_>>().join(",")
+        let token = sort.chain(key).collect::<Vec<_>>().join(",");
+        // An argument without a value would be no argument.
+        if token.is_empty() {
+            EMPTY_TEXT.into()
+        } else {
+            token
+        }
     }
 
     /// The condition for rows after a token. Its parameters go to the end of `params`.
@@ -224,6 +245,7 @@ fn value_of(part: &str, affinity: Affinity) -> Option<Value> {
                 .ok()
                 .filter(|f: &f64| !f.is_nan())
                 .map(Value::Real),
+            Some(("t", "")) => Some(Value::text("")),
             Some(("b", hex)) => hex_bytes(hex).map(Value::Blob),
             _ => None,
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::extras::{FacetRequest, FacetSource};
 use super::filters::{Filter, Params, description, unknown_column};
-use super::paging::Order;
+use super::paging::{Order, OrderColumn};
 use super::request::TableRequest;
 use super::search::{self, Conditions};
 use crate::config::{Settings, TableConfig};
@@ -54,6 +54,8 @@ pub struct Plan {
     pub sortable: Vec<String>,
     /// The offset of this page, for a view.
     pub offset: usize,
+    /// Whether the row number is the last column of the rows, for their order only.
+    pub has_row_number: bool,
     /// The full-text table, if there is one.
     pub fts_table: Option<String>,
 }
@@ -66,6 +68,37 @@ impl Plan {
         schema: &Schema,
         settings: &Settings,
         config: &TableConfig,
+    ) -> Result<Self> {
+        let (_, key_columns) = key_of(table);
+        let parts = key_columns.len() + usize::from(request.sort.is_some());
+        // The token of a page that ended at a row without a full key.
+        let by_row_number = may_lack_a_key(table)
+            && request
+                .next
+                .as_ref()
+                .is_some_and(|next| next.split(',').count() == parts + 1);
+        Self::build(request, table, schema, settings, config, by_row_number)
+    }
+
+    /// The same plan with the row number at the end of order and columns, where
+    /// NULLs in the key leave rows that only it tells apart.
+    pub fn by_row_number(
+        &self,
+        request: &TableRequest,
+        schema: &Schema,
+        settings: &Settings,
+        config: &TableConfig,
+    ) -> Result<Self> {
+        Self::build(request, &self.table, schema, settings, config, true)
+    }
+
+    fn build(
+        request: &TableRequest,
+        table: &Arc<Table>,
+        schema: &Schema,
+        settings: &Settings,
+        config: &TableConfig,
+        by_row_number: bool,
     ) -> Result<Self> {
         if let Some(reason) = &table.broken {
             return Err(Error::InvalidSql(format!(
@@ -102,12 +135,15 @@ impl Plan {
                 sort.column
             )));
         }
-        let order = Order::new(
+        let mut order = Order::new(
             request.sort.as_ref(),
             |name| affinity(table, name),
             &key_columns,
             key != Key::Primary || is_rowid_alias(table),
         );
+        if by_row_number {
+            order.key.push(OrderColumn::row_number());
+        }
 
         let from_sql = format!("from {} {}", escape(&table.name), where_sql(&clauses));
         let from_params = params.clone();
@@ -123,7 +159,7 @@ impl Plan {
         }
         let sql = format!(
             "select {} from {} {}{} limit {}{}",
-            select_list(request, table, key, &key_columns)?,
+            select_list(request, table, key, &key_columns, by_row_number)?,
             escape(&table.name),
             where_sql(&clauses),
             order.sql(),
@@ -149,6 +185,7 @@ impl Plan {
             from_params,
             sortable,
             offset,
+            has_row_number: by_row_number,
         })
     }
 
@@ -185,6 +222,21 @@ pub fn key_of(table: &Table) -> (Key, Vec<String>) {
         .map_or((Key::None, Vec::new()), |alias| {
             (Key::HiddenRowid, vec![(*alias).to_owned()])
         })
+}
+
+/// Whether rows may have a NULL in their primary key. SQLite lets it in, as
+/// often as one likes, where the column is not declared NOT NULL.
+/// <https://www.sqlite.org/lang_createtable.html#the_primary_key>
+pub fn may_lack_a_key(table: &Table) -> bool {
+    !table.primary_keys.is_empty()
+        && table.kind == Kind::Table
+        && !table.without_rowid
+        && !table.has_rowid_column
+        && !is_rowid_alias(table)
+        && table
+            .columns
+            .iter()
+            .any(|column| column.pk_position > 0 && !column.not_null)
 }
 
 /// Whether the primary key is SQLite's row number under another name: a single
@@ -264,6 +316,7 @@ fn select_list(
     table: &Table,
     key: Key,
     key_columns: &[String],
+    by_row_number: bool,
 ) -> Result<String> {
     let mut names = shown_columns(request, table)?;
     if key == Key::Rowid {
@@ -272,6 +325,9 @@ fn select_list(
     let mut list: Vec<_> = names.iter().map(|name| escape(name)).collect();
     if key == Key::HiddenRowid {
         list.push(hidden_rowid(key_columns).into());
+    }
+    if by_row_number {
+        list.push("rowid".into());
     }
     if list.is_empty() {
         return Err(Error::BadRequest("_nocol leaves no column to show".into()));

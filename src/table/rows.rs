@@ -83,6 +83,18 @@ impl Rows {
         self.values.truncate(count * self.columns.len());
     }
 
+    /// Takes the last column off.
+    pub fn drop_last_column(&mut self) {
+        let width = self.columns.len();
+        if self.columns.pop().is_some() {
+            let mut n = 0;
+            self.values.retain(|_| {
+                n += 1;
+                n % width != 0
+            });
+        }
+    }
+
     /// The position of a column.
     pub fn position(&self, column: &str) -> Option<usize> {
         self.columns.iter().position(|name| name == column)

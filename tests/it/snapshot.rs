@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -197,8 +198,12 @@ fn pages_agree(journal: &str, checkpoints: bool) {
     let writer = Writer::start(&path, checkpoints);
     let before: i64 = server.column(PAGE, "id").last().unwrap().as_i64().unwrap();
     // One client alone leaves gaps, in which the WAL can be emptied.
-    let clients = if checkpoints { 1 } else { CLIENTS };
-    let counts = read_pages(&server, clients, PAGES);
+    let (clients, pages) = if checkpoints {
+        (1, PAGES / 3)
+    } else {
+        (CLIENTS, PAGES)
+    };
+    let counts = read_pages(&server, clients, pages);
     writer.stop();
     let after = server.column(PAGE, "id").last().unwrap().as_i64().unwrap();
     assert!(
@@ -277,6 +282,46 @@ fn a_database_that_changes_its_journal_mode_stays_in_one_piece() {
     let writer = Writer::start(&server.path("data.db"), true);
     read_pages(&server, CLIENTS, 200);
     writer.stop();
+}
+
+#[test]
+fn a_page_and_a_checkpoint_that_wait_for_each_other_do_not_wait_long() {
+    let server = parallel("wal");
+    let stop = AtomicBool::new(false);
+    let (sender, started) = mpsc::channel();
+    thread::scope(|scope| {
+        let stop = &stop;
+        let _stop = Stop(stop);
+        let connection = server.open("data.db");
+        connection
+            .pragma_update(None, "synchronous", "off")
+            .unwrap();
+        scope.spawn(move || {
+            // Patient: it holds the lock of checkpoints until no page reads any more.
+            while !stop.load(Ordering::Relaxed) {
+                connection
+                    .execute_batch(
+                        "insert into item(side, label, day) values ('right', 'odd', null);
+                         delete from item where id = (select min(id) from item);
+                         pragma wal_checkpoint(truncate);",
+                    )
+                    .unwrap();
+                // Nobody listens after the first time.
+                let _ = sender.send(());
+            }
+        });
+        started.recv().unwrap();
+        let began = Instant::now();
+        for _ in 0..4 {
+            server.text("/data/item?_size=max&_facet=side&_facet=label");
+        }
+        // Four pages of some milliseconds; a lock that is waited for in vain costs five seconds.
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            began.elapsed()
+        );
+    });
 }
 
 /// Makes a change by another program after each page, and looks whether the next page has it.
