@@ -88,7 +88,7 @@ impl Target {
 
     fn prepare(&self, connection: &mut Connection) -> rusqlite::Result<()> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.busy_handler(Some(wait_for_lock))?;
+        wait_for_locks(connection, true)?;
         functions::register(connection)?;
         for (schema, file) in &self.attach {
             // SQLite opens what is attached by the VFS of the connection, and that is memdb.
@@ -130,6 +130,12 @@ impl Target {
             .thread_pool(helpers)
             .build_unchecked(manager)
     }
+}
+
+/// Whether a connection waits for locks that others hold. All of the pool do,
+/// unless told otherwise for a moment.
+pub(super) fn wait_for_locks(connection: &Connection, wait: bool) -> rusqlite::Result<()> {
+    connection.busy_handler(wait.then_some(wait_for_lock as fn(i32) -> bool))
 }
 
 /// Sleeps before the next try for a lock. SQLite's own handler soon sleeps for

@@ -22,7 +22,7 @@ use rusqlite::Connection;
 
 use super::ffi::Snapshot;
 use super::limit::{Cancel, Limit, is_interrupt};
-use super::pool::Pooled;
+use super::pool::{self, Pooled};
 use super::{Database, schema::Schema};
 use crate::error::Error;
 
@@ -175,14 +175,16 @@ impl<'d> PageSnapshot<'d> {
         })
     }
 
-    /// A second connection in the anchor's state, `None` if there can't be one.
+    /// A second connection in the anchor's state, `None` if there can't be one now.
+    ///
+    /// It does not wait for locks: who holds one (a checkpoint, say) may be
+    /// waiting for this page to end. The anchor is there all the same.
     fn join(&self) -> Result<Option<Reader>, SqlError> {
         let Some(shared) = self.shared() else {
             return Ok(None);
         };
-        let Ok(reader) = Reader::begin(self.database.connection()?) else {
-            return Ok(None);
-        };
+        let reader = Reader::begin(self.database.connection()?).map_err(classify)?;
+        pool::wait_for_locks(&reader.0, false).map_err(classify)?;
         let joined = match shared {
             Shared::Wal(snapshot) => snapshot.open(&reader.0),
             Shared::EmptyWal => {
@@ -190,6 +192,7 @@ impl<'d> PageSnapshot<'d> {
             }
             Shared::Lock => reader.schema_version().is_ok(),
         };
+        pool::wait_for_locks(&reader.0, true).map_err(classify)?;
         Ok(joined.then_some(reader))
     }
 
