@@ -5,7 +5,7 @@ use super::page::{DatabasePage, Keys, ListedTable, is_hidden, views_by_name};
 use crate::config::Config;
 use crate::db::schema::Table;
 use crate::db::{Database, Limit, PageSnapshot};
-use crate::engine::{Graph, Page};
+use crate::engine::{Graph, Page, Shape};
 use crate::error::{Error, Result};
 
 /// Time to count one table, in milliseconds: Datasette's.
@@ -57,11 +57,8 @@ pub fn execute(
     );
     let mut graph = Graph::default();
     counting.add_to(&mut graph);
-    let parallel = graph.len() > 1 && page.runs_parallel(None);
-    if parallel {
-        snapshot.share();
-    }
-    graph.run(page, parallel);
+    let shape = Shape::of(("database", &database.name, wanted));
+    graph.run(page, shape, None, || snapshot.share());
     if page.cancel.is_cancelled() {
         return Err(Error::Cancelled);
     }

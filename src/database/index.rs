@@ -8,7 +8,7 @@ use super::page::{IndexEntry, IndexTable, Keys, is_hidden, views_by_name};
 use crate::config::Config;
 use crate::db::schema::{Schema, Table};
 use crate::db::{Database, Limit, PageSnapshot};
-use crate::engine::{Graph, Page};
+use crate::engine::{Graph, Page, Shape};
 use crate::error::{Error, Result};
 
 /// Tables and views that are named of each database.
@@ -55,13 +55,11 @@ pub fn index(
     for counting in &countings {
         counting.add_to(&mut graph);
     }
-    let parallel = graph.len() > 1 && page.runs_parallel(None);
-    if parallel {
+    graph.run(page, Shape::of("index"), None, || {
         for (_, snapshot, _) in &opened {
             snapshot.share();
         }
-    }
-    graph.run(page, parallel);
+    });
     if page.cancel.is_cancelled() {
         return Err(Error::Cancelled);
     }

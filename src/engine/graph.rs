@@ -1,10 +1,11 @@
 //! The extras of a page as a small graph: a job runs when those before it have ended.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::{Engine, Page};
+use super::{Engine, ExtrasMode, Page, Shape};
 
 /// A job's place in its graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,66 +54,97 @@ impl<'j> Graph<'j> {
         self.jobs.is_empty()
     }
 
-    /// Runs all jobs and returns when the last has ended: over the pool if
-    /// `parallel`, else here, in the order of adding. To be called on a thread
-    /// of the pool, with no connection or lock held.
-    pub fn run(self, page: &Page<'_>, parallel: bool) {
-        let stats = &page.engine.0.stats;
-        stats
+    /// Runs all jobs and returns when the last has ended: over the pool, or
+    /// here in the order of adding, as mode, load and the cost of the last page
+    /// of this shape say. `asked` is the request's own wish; `before` is called
+    /// before jobs run at the same time. To be called on a thread of the pool,
+    /// with no connection or lock held.
+    pub fn run(
+        self,
+        page: &Page<'_>,
+        shape: Shape,
+        asked: Option<ExtrasMode>,
+        before: impl FnOnce(),
+    ) {
+        let shared = &page.engine.0;
+        shared
+            .stats
             .jobs
             .fetch_add(self.jobs.len() as u64, Ordering::Relaxed);
-        if !parallel || self.jobs.len() < 2 {
+        let began = Instant::now();
+        let cost = if self.jobs.len() > 1 && page.runs_parallel(asked, shape) {
+            before();
+            self.run_over_pool(page.engine)
+        } else {
             for job in self.jobs {
                 if let Some(work) = job.work.into_inner() {
                     work();
                 }
             }
-            return;
-        }
-        let home = rayon::current_thread_index();
-        let jobs = &self.jobs;
+            began.elapsed()
+        };
+        shared.costs.note(shape, cost);
+    }
+
+    /// Returns the time that all jobs took together.
+    fn run_over_pool(self, engine: &Engine) -> Duration {
+        let run = Run {
+            jobs: self.jobs,
+            engine,
+            home: rayon::current_thread_index(),
+            nanos: AtomicU64::new(0),
+        };
         // Found before the first one runs: a job that ends early makes others ready itself.
-        let ready: Vec<usize> = (0..jobs.len())
-            .filter(|&id| jobs[id].waits_for.load(Ordering::Acquire) == 0)
+        let ready: Vec<usize> = (0..run.jobs.len())
+            .filter(|&id| run.jobs[id].waits_for.load(Ordering::Acquire) == 0)
             .collect();
         rayon::scope(|scope| {
+            let run = &run;
             for id in ready {
-                scope.spawn(move |scope| run_job(scope, jobs, id, page.engine, home));
+                scope.spawn(move |scope| run.job(scope, id));
             }
         });
+        Duration::from_nanos(run.nanos.into_inner())
     }
 }
 
-fn run_job<'s, 'j: 's>(
-    scope: &rayon::Scope<'s>,
-    jobs: &'s [Job<'j>],
-    id: usize,
-    engine: &'s Engine,
+/// A graph that is being run over the pool.
+struct Run<'j, 'e> {
+    jobs: Vec<Job<'j>>,
+    engine: &'e Engine,
+    /// The thread of the page.
     home: Option<usize>,
-) {
-    if rayon::current_thread_index() != home {
-        engine.0.stats.stolen.fetch_add(1, Ordering::Relaxed);
-    }
-    let work = jobs[id].work.lock().take();
-    if let Some(work) = work {
-        work();
-    }
-    for &next in &jobs[id].unlocks {
-        if jobs[next].waits_for.fetch_sub(1, Ordering::AcqRel) == 1 {
-            scope.spawn(move |scope| run_job(scope, jobs, next, engine, home));
+    /// Time of all jobs so far.
+    nanos: AtomicU64,
+}
+
+impl<'j: 's, 's> Run<'j, '_> {
+    fn job(&'s self, scope: &rayon::Scope<'s>, id: usize) {
+        if rayon::current_thread_index() != self.home {
+            self.engine.0.stats.stolen.fetch_add(1, Ordering::Relaxed);
+        }
+        let began = Instant::now();
+        let work = self.jobs[id].work.lock().take();
+        if let Some(work) = work {
+            work();
+        }
+        let nanos = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.nanos.fetch_add(nanos, Ordering::Relaxed);
+        for &next in &self.jobs[id].unlocks {
+            if self.jobs[next].waits_for.fetch_sub(1, Ordering::AcqRel) == 1 {
+                scope.spawn(move |scope| self.job(scope, next));
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::super::{EngineOptions, ExtrasMode};
+    use super::super::EngineOptions;
     use super::*;
     use crate::db::Cancel;
 
-    fn order_of_a_diamond(parallel: bool) -> Vec<&'static str> {
+    fn order_of_a_diamond(asked: ExtrasMode) -> Vec<&'static str> {
         let engine = Engine::new(&EngineOptions {
             threads: 3,
             mode: ExtrasMode::Auto,
@@ -131,18 +163,15 @@ mod tests {
             let left = graph.add(&[top], || seen.lock().push("side"));
             let right = graph.add(&[top], || seen.lock().push("side"));
             graph.add(&[left, right], || seen.lock().push("bottom"));
-            graph.run(&page, parallel);
+            graph.run(&page, Shape::of("diamond"), Some(asked), || ());
         });
         seen.into_inner()
     }
 
     #[test]
     fn a_job_runs_once_and_after_those_it_depends_on() {
-        for parallel in [true, false] {
-            assert_eq!(
-                order_of_a_diamond(parallel),
-                ["top", "side", "side", "bottom"]
-            );
+        for asked in [ExtrasMode::Parallel, ExtrasMode::Sequential] {
+            assert_eq!(order_of_a_diamond(asked), ["top", "side", "side", "bottom"]);
         }
     }
 }

@@ -7,6 +7,7 @@
 //! sight are made by [`exports`], on threads of their own.
 
 pub mod admission;
+pub mod cost;
 pub mod exports;
 pub mod graph;
 pub mod mode;
@@ -17,12 +18,14 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+pub use cost::Shape;
 pub use exports::{Pieces, Sink};
 pub use graph::Graph;
 pub use mode::ExtrasMode;
 pub use offload::Page;
 
 use admission::Admission;
+use cost::Costs;
 use stats::Stats;
 
 /// Stack of a pool thread in bytes: SQLite's parser and deep JSON want more than the usual 2 MiB.
@@ -72,6 +75,7 @@ struct Inner {
     /// Pages that can run at once without sharing a processor.
     capacity: usize,
     stats: Stats,
+    costs: Costs,
 }
 
 impl Engine {
@@ -91,6 +95,7 @@ impl Engine {
             mode: options.mode,
             capacity: threads.min(cores),
             stats: Stats::default(),
+            costs: Costs::default(),
         })))
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use tokio::sync::oneshot;
 
-use super::{Engine, ExtrasMode};
+use super::{Engine, ExtrasMode, Shape};
 use crate::db::Cancel;
 use crate::error::{Error, Result};
 
@@ -98,12 +98,17 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> Error {
 }
 
 impl Page<'_> {
-    /// Whether this page runs its extras side by side. `asked` is the request's own wish.
-    pub fn runs_parallel(&self, asked: Option<ExtrasMode>) -> bool {
-        match asked.unwrap_or(self.engine.mode()) {
-            ExtrasMode::Parallel => true,
-            ExtrasMode::Sequential => false,
-            ExtrasMode::Auto => self.engine.has_idle_threads(),
+    /// Whether a page of this shape runs its jobs side by side. `asked` is the
+    /// request's own wish, which is granted whatever it costs.
+    pub(super) fn runs_parallel(&self, asked: Option<ExtrasMode>, shape: Shape) -> bool {
+        let worth = || self.engine.threads() > 1 && self.engine.0.costs.is_worth(shape);
+        match (asked, self.engine.mode()) {
+            (Some(ExtrasMode::Parallel), _) => true,
+            (Some(ExtrasMode::Sequential), _) | (None, ExtrasMode::Sequential) => false,
+            (None, ExtrasMode::Parallel) => worth(),
+            (Some(ExtrasMode::Auto), _) | (None, ExtrasMode::Auto) => {
+                self.engine.has_idle_threads() && worth()
+            }
         }
     }
 }

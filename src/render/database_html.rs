@@ -10,6 +10,7 @@ use crate::database::{DatabasePage, IndexEntry, ListedTable};
 use crate::db::Database;
 use crate::db::schema::{Column, Table};
 use crate::http::request::Request;
+use crate::table::page::is_capped;
 use crate::text::number::thousands;
 use crate::text::query::join;
 use crate::text::{css, human};
@@ -183,10 +184,20 @@ fn row_sum_text(entry: &IndexEntry) -> String {
         format!("{} {what}{plural}", thousands(count))
     };
     let tables = some(entry.tables_count as u64, "table");
-    if entry.counted {
-        format!("{} in {tables}", some(entry.rows.unsigned_abs(), "row"))
-    } else {
-        tables
+    // The largest tables are those that are named, so a capped one is among them.
+    let capped = entry
+        .tables
+        .iter()
+        .filter(|table| is_capped(table.count))
+        .count() as u64;
+    let rows = entry.rows.unsigned_abs();
+    match (entry.counted, capped) {
+        (false, _) => tables,
+        (true, 0) => format!("{} in {tables}", some(rows, "row")),
+        (true, _) => format!(
+            "{}+ rows in {tables}",
+            thousands(rows.saturating_sub(capped))
+        ),
     }
 }
 

@@ -6,7 +6,7 @@ use super::incoming::{self, Budget, Incoming};
 use super::{RowPage, RowPlan, RowRequest};
 use crate::config::Config;
 use crate::db::{Database, Limit, PageSnapshot, Value};
-use crate::engine::{Graph, Page};
+use crate::engine::{Graph, Page, Shape};
 use crate::error::{Error, Result};
 use crate::table::execute::as_invalid_sql;
 use crate::table::extras::labels::{Labels, Lookup};
@@ -91,11 +91,8 @@ pub fn execute(
             });
         });
     }
-    let parallel = graph.len() > 1 && page.runs_parallel(None);
-    if parallel {
-        snapshot.share();
-    }
-    graph.run(page, parallel);
+    let shape = Shape::of(("row", &database.name, &table.name, keys.len()));
+    graph.run(page, shape, None, || snapshot.share());
     if page.cancel.is_cancelled() {
         return Err(Error::Cancelled);
     }

@@ -18,12 +18,12 @@ use crate::db::schema::{ForeignKey, Schema};
 use crate::db::snapshot::{SqlError, sqlite_message};
 use crate::db::{Database, Limit, PageSnapshot, Value};
 use crate::engine::graph::JobId;
-use crate::engine::{Graph, Page};
+use crate::engine::{Graph, Page, Shape};
 use crate::error::{Error, Result};
 use crate::text::identifier::escape;
 
 /// Which of the extras that need SQL a page wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Wanted {
     /// The count.
     pub count: bool,
@@ -144,11 +144,8 @@ pub fn execute(
     check_wheres(&context)?;
     let results = Results::default();
     let graph = graph(&context, &results, wanted);
-    let parallel = graph.len() > 1 && page.runs_parallel(request.mode);
-    if parallel {
-        snapshot.share();
-    }
-    graph.run(page, parallel);
+    let shape = Shape::of(("table", &database.name, &plan.sql, &plan.facets, wanted));
+    graph.run(page, shape, request.mode, || snapshot.share());
     if page.cancel.is_cancelled() {
         return Err(Error::Cancelled);
     }

@@ -42,7 +42,7 @@ impl FacetKind {
 }
 
 /// Who asked for a facet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FacetSource {
     /// The configuration of the table; the page can't take it away.
     Config,
@@ -51,7 +51,7 @@ pub enum FacetSource {
 }
 
 /// One facet to count.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FacetRequest {
     /// What it groups by.
     pub kind: FacetKind,
