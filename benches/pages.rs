@@ -179,7 +179,7 @@ fn rendering(c: &mut Criterion, bench: &Bench) {
         page: &shown,
         links: &links,
     };
-    let columns = turntable::render::extras_json::columns_for_display(&shown);
+    let columns = turntable::render::display_columns::columns_for_display(&shown);
     let cell_context = cells::CellContext {
         table_path: &links.table,
         database_path: &links.database,

@@ -113,7 +113,7 @@ impl Target {
     pub fn pool(
         &self,
         size: u32,
-        helpers: Arc<ScheduledThreadPool>,
+        openers: Arc<ScheduledThreadPool>,
     ) -> r2d2::Pool<SqliteConnectionManager> {
         let target = self.clone();
         let manager = SqliteConnectionManager::file(self.uri())
@@ -127,7 +127,7 @@ impl Target {
             .test_on_check_out(false)
             .connection_timeout(Duration::from_secs(10))
             .error_handler(Box::new(LogPoolErrors))
-            .thread_pool(helpers)
+            .thread_pool(openers)
             .build_unchecked(manager)
     }
 }

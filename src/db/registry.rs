@@ -20,7 +20,7 @@ use super::snapshot::sqlite_message;
 use super::turns::Turns;
 
 /// Threads that open connections for all pools together.
-const HELPERS: usize = 2;
+const OPENERS: usize = 2;
 /// The name of the database that is served when there is no file, and with `--memory`.
 const MEMORY: &str = "_memory";
 /// `--crossdb` attaches this many databases at the most: SQLite's limit.
@@ -70,9 +70,9 @@ pub struct Registry {
 impl Registry {
     /// Opens every source once, to see that it is a database, and sets up its pool.
     pub fn open(sources: Vec<Source>, options: &OpenOptions) -> OpenReport {
-        let helpers = Arc::new(
+        let openers = Arc::new(
             ScheduledThreadPool::builder()
-                .num_threads(HELPERS)
+                .num_threads(OPENERS)
                 .thread_name_pattern("sqlite-open-{}")
                 .build(),
         );
@@ -92,7 +92,7 @@ impl Registry {
                 Source::File { path, .. } | Source::Preload(path) => path.display().to_string(),
                 Source::Memory => MEMORY.to_owned(),
             };
-            match open_source(name, source, &attach, options, &helpers) {
+            match open_source(name, source, &attach, options, &openers) {
                 Ok(database) => registry.add(database),
                 Err(reason) => failures.push((label, reason)),
             }
@@ -123,7 +123,7 @@ fn open_source(
     source: Source,
     attach: &[(String, PathBuf)],
     options: &OpenOptions,
-    helpers: &Arc<ScheduledThreadPool>,
+    openers: &Arc<ScheduledThreadPool>,
 ) -> Result<Database, String> {
     let mut attached = Vec::new();
     let (path, place, preload) = match source {
@@ -176,7 +176,7 @@ fn open_source(
         path,
         is_mutable,
         is_memory,
-        pool: target.pool(options.connections.max(1), helpers.clone()),
+        pool: target.pool(options.connections.max(1), openers.clone()),
         keeper,
         schema: ShardedLock::new(None),
         hash,

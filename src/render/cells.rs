@@ -2,14 +2,14 @@
 //! gets them as a whole: a template engine that goes through each cell would
 //! cost more than everything else on the page.
 
-use super::extras_json::DisplayColumn;
+use super::display_columns::DisplayColumn;
 use super::links::{row_name, row_path};
 use crate::db::Value;
 use crate::db::schema::ForeignKey;
 use crate::row::RowPage;
 use crate::table::TablePage;
 use crate::table::extras::labels::label_of;
-use crate::table::plan::Key;
+use crate::table::key::Key;
 use crate::table::rows::Rows;
 use crate::text::{css, html, human, number, query, tilde};
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tera::Context;
 
 use super::cells::{self, CellContext};
-use super::extras_json::DisplayColumn;
+use super::display_columns::DisplayColumn;
 use super::links;
 use super::row_json::{Sources, link};
 use super::table_html::ColumnHead;

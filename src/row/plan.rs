@@ -8,7 +8,7 @@ use crate::db::schema::Table;
 use crate::db::value::blob_from_display;
 use crate::error::{Error, Result};
 use crate::table::filters::Params;
-use crate::table::plan::{Key, hidden_rowid, key_of};
+use crate::table::key::{Key, hidden_rowid, key_of};
 use crate::text::identifier::{escape, quote};
 
 /// Readings of a key that are tried at the most. Each part has up to three.

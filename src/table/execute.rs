@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rusqlite::OptionalExtension;
 
 use super::extras::facets::FacetValues;
 use super::extras::labels::{Labels, Lookup};
 use super::extras::suggest::SuggestedFacet;
 use super::extras::{Extra, FacetRequest, count, facets, suggest};
+use super::fetch;
 use super::page::{Facet, TablePage};
-use super::plan::{Key, Plan, may_lack_a_key};
+use super::plan::Plan;
 use super::request::{self, TableRequest};
 use super::rows::Rows;
 use crate::config::Config;
 use crate::db::schema::{ForeignKey, Schema};
 use crate::db::snapshot::{SqlError, sqlite_message};
-use crate::db::{Database, Limit, PageSnapshot, Value};
+use crate::db::{Database, Limit, PageSnapshot};
 use crate::engine::graph::JobId;
 use crate::engine::{Graph, Page, Shape};
 use crate::error::{Error, Result};
@@ -60,13 +60,13 @@ impl Wanted {
 }
 
 /// What the jobs need to know.
-struct Context<'c> {
-    config: &'c Config,
-    database: &'c Database,
-    schema: &'c Schema,
-    snapshot: &'c PageSnapshot<'c>,
-    request: &'c TableRequest,
-    plan: &'c Plan,
+pub(super) struct Context<'c> {
+    pub(super) config: &'c Config,
+    pub(super) database: &'c Database,
+    pub(super) schema: &'c Schema,
+    pub(super) snapshot: &'c PageSnapshot<'c>,
+    pub(super) request: &'c TableRequest,
+    pub(super) plan: &'c Plan,
 }
 
 /// A facet by its place in the plan: what was asked for, its values unless it
@@ -226,113 +226,15 @@ fn add_facets<'j>(graph: &mut Graph<'j>, context: &'j Context<'j>, results: &'j 
     }
 }
 
-fn sql_limit(context: &Context<'_>) -> Limit {
+pub(super) fn sql_limit(context: &Context<'_>) -> Limit {
     Limit::millis(context.config.settings.sql_time_limit_ms)
 }
 
 fn run_rows(context: &Context<'_>, results: &Results) -> Result<()> {
-    let plan = context.plan;
-    let mut rows = query(context, plan)?;
-    let by_row_number;
-    let mut ran = plan;
-    if !plan.has_row_number && lacks_a_key(plan, &rows) {
-        // Rare: only the row number tells such rows apart.
-        let settings = &context.config.settings;
-        let config = context
-            .config
-            .table(&context.database.name, &plan.table.name);
-        by_row_number = plan.by_row_number(context.request, context.schema, settings, config)?;
-        rows = query(context, &by_row_number)?;
-        ran = &by_row_number;
-    }
-    let size = context.request.size;
-    let more = size > 0 && rows.len() > size;
-    rows.truncate(size);
-    if more {
-        *results.next.lock() = Some(next_token(context, ran, &rows)?);
-    }
-    if ran.has_row_number {
-        rows.drop_last_column();
-    }
+    let (rows, next) = fetch::rows(context)?;
     *results.rows.lock() = rows;
+    *results.next.lock() = next;
     Ok(())
-}
-
-fn query(context: &Context<'_>, plan: &Plan) -> Result<Rows> {
-    let request = context.request;
-    context
-        .snapshot
-        .read(Limit::millis(request.time_limit_ms), |connection| {
-            Rows::query(connection, &plan.sql, &plan.params, request.size + 1)
-        })
-        .map_err(as_invalid_sql)
-}
-
-/// Whether a row has a NULL in its key.
-fn lacks_a_key(plan: &Plan, rows: &Rows) -> bool {
-    may_lack_a_key(&plan.table) && {
-        let key: Vec<usize> = plan
-            .key_columns
-            .iter()
-            .filter_map(|name| rows.position(name))
-            .collect();
-        rows.iter().any(|row| key.iter().any(|&n| row[n].is_null()))
-    }
-}
-
-/// The token of the page that begins after the last of `rows`, which `plan` gave.
-fn next_token(context: &Context<'_>, plan: &Plan, rows: &Rows) -> Result<String> {
-    if plan.key == Key::None {
-        return Ok((plan.offset + context.request.size).to_string());
-    }
-    let last = rows.iter().next_back().unwrap_or_default();
-    let value = |name: &str| rows.position(name).and_then(|n| last.get(n));
-    let mut key: Vec<&Value> = plan
-        .key_columns
-        .iter()
-        .filter_map(|name| value(name))
-        .collect();
-    let looked_up;
-    let sort_value = match &plan.order.sort {
-        None => None,
-        Some(sort) => {
-            if let Some(value) = value(&sort.name) {
-                Some(value)
-            } else {
-                looked_up = sort_value_of(context, &sort.name, &key)?;
-                Some(&looked_up)
-            }
-        }
-    };
-    if plan.has_row_number {
-        key.extend(last.last());
-    }
-    Ok(plan.order.token(sort_value, &key))
-}
-
-/// The value sorted by, when `_col` or `_nocol` left its column out.
-fn sort_value_of(context: &Context<'_>, sort: &str, key: &[&Value]) -> Result<Value> {
-    let plan = context.plan;
-    let conditions: Vec<String> = plan
-        .key_columns
-        .iter()
-        .map(|name| format!("{} is ?", escape(name)))
-        .collect();
-    let sql = format!(
-        "select {} from {} where {}",
-        escape(sort),
-        escape(&plan.table.name),
-        conditions.join(" and ")
-    );
-    let value = context.snapshot.read(sql_limit(context), |connection| {
-        connection
-            .prepare_cached(&sql)?
-            .query_row(rusqlite::params_from_iter(key), |row| {
-                Ok(Value::from(row.get_ref(0)?))
-            })
-            .optional()
-    })?;
-    Ok(value.unwrap_or(Value::Null))
 }
 
 fn run_labels(context: &Context<'_>, results: &Results) -> Result<()> {

@@ -9,7 +9,9 @@
 pub mod arguments;
 pub mod execute;
 pub mod extras;
+mod fetch;
 pub mod filters;
+pub mod key;
 pub mod page;
 pub mod paging;
 pub mod plan;

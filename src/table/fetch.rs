@@ -1,0 +1,118 @@
+//! The rows of a page, and where the next one begins.
+
+use rusqlite::OptionalExtension;
+
+use super::execute::{Context, as_invalid_sql, sql_limit};
+use super::key::{Key, may_lack_a_key};
+use super::plan::Plan;
+use super::rows::Rows;
+use crate::db::{Limit, Value};
+use crate::error::Result;
+use crate::text::identifier::escape;
+
+/// The rows of the page, and the token of the page after it.
+pub(super) fn rows(context: &Context<'_>) -> Result<(Rows, Option<String>)> {
+    let plan = context.plan;
+    let mut rows = query(context, plan)?;
+    let by_row_number;
+    let mut ran = plan;
+    if !plan.has_row_number && lacks_a_key(plan, &rows) {
+        // Rare: only the row number tells such rows apart.
+        let settings = &context.config.settings;
+        let config = context
+            .config
+            .table(&context.database.name, &plan.table.name);
+        by_row_number = plan.by_row_number(context.request, context.schema, settings, config)?;
+        rows = query(context, &by_row_number)?;
+        ran = &by_row_number;
+    }
+    let size = context.request.size;
+    let more = size > 0 && rows.len() > size;
+    rows.truncate(size);
+    let next = if more {
+        Some(next_token(context, ran, &rows)?)
+    } else {
+        None
+    };
+    if ran.has_row_number {
+        rows.drop_last_column();
+    }
+    Ok((rows, next))
+}
+
+fn query(context: &Context<'_>, plan: &Plan) -> Result<Rows> {
+    let request = context.request;
+    context
+        .snapshot
+        .read(Limit::millis(request.time_limit_ms), |connection| {
+            Rows::query(connection, &plan.sql, &plan.params, request.size + 1)
+        })
+        .map_err(as_invalid_sql)
+}
+
+/// Whether a row has a NULL in its key.
+fn lacks_a_key(plan: &Plan, rows: &Rows) -> bool {
+    may_lack_a_key(&plan.table) && {
+        let key: Vec<usize> = plan
+            .key_columns
+            .iter()
+            .filter_map(|name| rows.position(name))
+            .collect();
+        rows.iter().any(|row| key.iter().any(|&n| row[n].is_null()))
+    }
+}
+
+/// The token of the page that begins after the last of `rows`, which `plan` gave.
+fn next_token(context: &Context<'_>, plan: &Plan, rows: &Rows) -> Result<String> {
+    if plan.key == Key::None {
+        return Ok((plan.offset + context.request.size).to_string());
+    }
+    let last = rows.iter().next_back().unwrap_or_default();
+    let value = |name: &str| rows.position(name).and_then(|n| last.get(n));
+    let mut key: Vec<&Value> = plan
+        .key_columns
+        .iter()
+        .filter_map(|name| value(name))
+        .collect();
+    let looked_up;
+    let sort_value = match &plan.order.sort {
+        None => None,
+        Some(sort) => {
+            if let Some(value) = value(&sort.name) {
+                Some(value)
+            } else {
+                looked_up = sort_value_of(context, &sort.name, &key)?;
+                Some(&looked_up)
+            }
+        }
+    };
+    if plan.has_row_number {
+        key.extend(last.last());
+    }
+    Ok(plan.order.token(sort_value, &key))
+}
+
+/// The value sorted by, when `_col` or `_nocol` left its column out.
+fn sort_value_of(context: &Context<'_>, sort: &str, key: &[&Value]) -> Result<Value> {
+    let plan = context.plan;
+    let conditions: Vec<String> = plan
+        .key_columns
+        .iter()
+        .map(|name| format!("{} is ?", escape(name)))
+        .collect();
+    let sql = format!(
+        "select {} from {} where {}",
+        escape(sort),
+        escape(&plan.table.name),
+        conditions.join(" and ")
+    );
+    let value = context.snapshot.read(sql_limit(context), |connection| {
+        connection
+            .prepare_cached(&sql)?
+            .query_row(rusqlite::params_from_iter(key), |row| {
+                Ok(Value::from(row.get_ref(0)?))
+            })
+            .optional()
+    })?;
+    Ok(value.unwrap_or(Value::Null))
+}
