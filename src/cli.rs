@@ -215,8 +215,8 @@ fn meant(typed: TypedServe, demo: bool) -> Result<Box<Serve>, StartError> {
             typed.extras
         ))
     })?;
-    if typed.workers == Some(0) {
-        return Err(StartError::Usage("--workers takes 1 or more".to_owned()));
+    if typed.workers.is_some_and(|n| !(1..=512).contains(&n)) {
+        return Err(StartError::Usage("--workers takes 1 to 512".to_owned()));
     }
     Ok(Box::new(Serve {
         create: typed.create,

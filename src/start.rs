@@ -10,6 +10,9 @@ use crate::db::{OpenOptions, Registry, Source};
 use crate::engine::{Engine, EngineOptions};
 use crate::http::App;
 
+/// More SQL threads than any machine has processors for; each may hold connections.
+const MAX_THREADS: usize = 1024;
+
 /// Why the program did not start, in one line. Which exit code that means is decided in `main`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartError {
@@ -41,6 +44,12 @@ pub fn open(serve: Serve) -> Result<App, StartError> {
         );
     }
     let settings = &serve.config.settings;
+    if settings.num_sql_threads > MAX_THREADS {
+        return Err(StartError::Usage(format!(
+            "num_sql_threads takes up to {MAX_THREADS}, not {}",
+            settings.num_sql_threads
+        )));
+    }
     let options = EngineOptions {
         threads: settings.num_sql_threads,
         mode: serve.extras,

@@ -13,9 +13,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use tokio::time::timeout;
 
 /// How long pages may follow each other without a pause.
 const STRETCH: Duration = Duration::from_millis(500);
+
+/// Under overload pages take their time. One waits for the end of a stretch no
+/// longer than this, then comes in without a turn: visitors before writers.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A page's part in the present stretch; ends when dropped.
 pub type Turn = OwnedRwLockReadGuard<()>;
@@ -66,9 +71,11 @@ impl Turns {
                 .is_ok()
         {
             // One page ends the stretch for all: it waits for those under way.
-            drop(self.pages.write().await);
+            drop(timeout(PATIENCE, self.pages.write()).await);
         }
-        Some(self.pages.clone().read_owned().await)
+        timeout(PATIENCE, self.pages.clone().read_owned())
+            .await
+            .ok()
     }
 }
 

@@ -30,6 +30,21 @@ impl Value {
         Self::Text(text.as_bytes().into())
     }
 
+    /// The value, borrowed in the form that SQLite's functions take.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "ValueRef is no plain reference"
+    )]
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(i) => ValueRef::Integer(*i),
+            Self::Real(f) => ValueRef::Real(*f),
+            Self::Text(t) => ValueRef::Text(t),
+            Self::Blob(b) => ValueRef::Blob(b),
+        }
+    }
+
     /// Whether this is NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
@@ -121,13 +136,7 @@ impl From<ValueRef<'_>> for Value {
 
 impl ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(i) => ValueRef::Integer(*i),
-            Self::Real(f) => ValueRef::Real(*f),
-            Self::Text(t) => ValueRef::Text(t),
-            Self::Blob(b) => ValueRef::Blob(b),
-        }))
+        Ok(ToSqlOutput::Borrowed(self.as_ref()))
     }
 }
 

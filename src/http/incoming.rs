@@ -85,6 +85,7 @@ pub fn read(http: &HttpRequest, settings: &Settings) -> (Request, Terms) {
     };
     let host = header(HOST)
         .or(uri.host())
+        .filter(|host| is_host(host))
         .unwrap_or("localhost")
         .to_owned();
     let scheme = if settings.force_https_urls || behind_https(http) {
@@ -101,6 +102,13 @@ pub fn read(http: &HttpRequest, settings: &Settings) -> (Request, Terms) {
         base_url: settings.base_url.clone(),
     };
     (request, terms)
+}
+
+/// Whether a text can be a host with its port. Links are made of it, so
+/// nothing that means something in HTML or in a header may come in here.
+fn is_host(text: &str) -> bool {
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || b".-_:[]%".contains(&b);
+    !text.is_empty() && text.bytes().all(allowed)
 }
 
 /// Whether a proxy on this machine took the request in over HTTPS. Others may claim what they like.
@@ -127,6 +135,16 @@ fn below_base<'p>(path: &'p str, base: &str) -> &'p str {
 mod tests {
     use super::*;
     use actix_web::test::TestRequest;
+
+    #[test]
+    fn a_host_that_is_none_is_not_repeated() {
+        for host in ["data.example.org:8001", "[::1]:80", "127.0.0.1"] {
+            assert!(is_host(host), "{host}");
+        }
+        for host in ["", "x y", "x\"><script>", "a/b", "a,b"] {
+            assert!(!is_host(host), "{host}");
+        }
+    }
 
     fn settings(base_url: &str) -> Settings {
         Settings {

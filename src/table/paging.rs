@@ -78,6 +78,16 @@ impl Order {
         }
     }
 
+    /// How many columns there are, and so parts of a token.
+    pub fn len(&self) -> usize {
+        self.sort.iter().len() + self.key.len()
+    }
+
+    /// Whether there is none: a view that is not sorted.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// `order by …` with a space after it, or nothing.
     pub fn sql(&self) -> String {
         let mut terms: Vec<String> = Vec::new();

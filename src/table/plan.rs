@@ -122,12 +122,13 @@ impl Plan {
                 sort.column
             )));
         }
-        let mut order = Order::new(
+        let keyed = Order::new(
             request.sort.as_ref(),
             |name| affinity(table, name),
             &key_columns,
             key != Key::Primary || is_rowid_alias(table),
         );
+        let mut order = keyed.clone();
         if by_row_number {
             order.key.push(OrderColumn::row_number());
         }
@@ -141,7 +142,13 @@ impl Plan {
                     Error::BadRequest(format!("_next={next} must be a number on a view"))
                 })?;
             } else {
-                clauses.push(order.after(next, &mut params)?);
+                // The page before may have done without the row number: its keys were full.
+                let of_token = if next.split(',').count() == keyed.len() {
+                    &keyed
+                } else {
+                    &order
+                };
+                clauses.push(of_token.after(next, &mut params)?);
             }
         }
         let sql = format!(

@@ -218,6 +218,24 @@ fn rows_whose_key_is_null_come_once_each_too() {
 }
 
 #[test]
+fn rows_without_a_key_come_after_those_with_one_too() {
+    // Sorted by the key downwards the NULLs come last, when earlier pages had full keys.
+    let server = Site::of(
+        "create table k(a primary key, n integer);
+         insert into k values (null, 1), (null, 2), ('x', 3), (1, 4), (null, 5), ('y', 6), (2, 7);",
+    )
+    .start();
+    for sort in ["_sort_desc=a", "_sort=a", "_sort=n"] {
+        for size in 1..=4 {
+            let path = format!("/data/k.json?_size={size}&{sort}");
+            let mut found = walk(&server, &path, "n");
+            found.sort_by_key(Value::as_i64);
+            assert_eq!(found, [1, 2, 3, 4, 5, 6, 7], "{path}");
+        }
+    }
+}
+
+#[test]
 fn a_table_whose_rowid_is_hidden_by_a_column_comes_to_its_end() {
     let server = Site::of(
         "create table r(rowid text, n integer); insert into r values ('b', 1), ('a', 2), ('b', 3);

@@ -96,11 +96,15 @@ pub fn facet_requests(query: &QueryString, config: &TableConfig) -> Result<Vec<F
             },
         };
         for value in values {
-            facets.push(FacetRequest {
+            let facet = FacetRequest {
                 kind,
                 column: column_of(value)?,
                 source: FacetSource::Request,
-            });
+            };
+            // Asked for twice, a facet is still counted once.
+            if !facets.contains(&facet) {
+                facets.push(facet);
+            }
         }
     }
     facets.sort_by_key(|facet| facet.kind);
