@@ -9,9 +9,7 @@ use md5::{Digest, Md5};
 use r2d2_sqlite::SqliteConnectionManager;
 use sha2::Sha256;
 
-use super::pool::Pooled;
-use super::schema::Schema;
-use super::snapshot::SqlError;
+use super::opened::Opened;
 use super::turns::Turns;
 use crate::text::hex;
 
@@ -25,12 +23,11 @@ pub struct Database {
     pub is_mutable: bool,
     /// Whether it lives in memory.
     pub is_memory: bool,
-    pub(super) pool: r2d2::Pool<SqliteConnectionManager>,
+    pub(super) opened: ShardedLock<Arc<Opened>>,
+    /// Makes a pool for a file that came in the place of another.
+    pub(super) new_pool: Box<dyn Fn() -> r2d2::Pool<SqliteConnectionManager> + Send + Sync>,
     /// Keeps a database in memory alive; SQLite drops it with its last connection.
     pub(super) keeper: Option<parking_lot::Mutex<rusqlite::Connection>>,
-    /// The schema and the `schema_version` that it was read at. Every page
-    /// looks here, hence a lock whose readers share no cache line.
-    pub(super) schema: ShardedLock<Option<(i64, Arc<Schema>)>>,
     pub(super) hash: Option<String>,
     /// Gives other programs their turn to write.
     pub turns: Turns,
@@ -39,33 +36,26 @@ pub struct Database {
 }
 
 impl Database {
-    /// Takes a connection from the pool, opening one if none is idle. There
-    /// are as many as threads and admitted pages can use, so this only waits
-    /// for SQLite to open a file.
-    pub(super) fn connection(&self) -> Result<Pooled, SqlError> {
-        self.pool
-            .get()
-            .map_err(|error| SqlError::Unavailable(error.to_string()))
+    /// The file that the name stands for now.
+    pub(super) fn opened(&self) -> Arc<Opened> {
+        let opened = match self.opened.read() {
+            Ok(opened) => opened.clone(),
+            Err(poisoned) => poisoned.into_inner().clone(),
+        };
+        if opened.is_at(self.replaceable_path()) {
+            return opened;
+        }
+        tracing::info!("{} is another file now", self.name);
+        let fresh = Arc::new(Opened::new(self.replaceable_path(), (self.new_pool)()));
+        if let Ok(mut opened) = self.opened.write() {
+            *opened = fresh.clone();
+        }
+        fresh
     }
 
-    /// The schema at `version`, from the cache or by `load`. Another program
-    /// may change the schema at any time; SQLite then raises the version.
-    pub(super) fn schema_at(
-        &self,
-        version: i64,
-        load: impl FnOnce() -> Result<Schema, SqlError>,
-    ) -> Result<Arc<Schema>, SqlError> {
-        if let Ok(cached) = self.schema.read()
-            && let Some((at, schema)) = &*cached
-            && *at == version
-        {
-            return Ok(schema.clone());
-        }
-        let schema = Arc::new(load()?);
-        if let Ok(mut cached) = self.schema.write() {
-            *cached = Some((version, schema.clone()));
-        }
-        Ok(schema)
+    /// The path, if another file may come to stand there.
+    pub(super) fn replaceable_path(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|_| self.is_mutable)
     }
 
     /// The row count of a table of an immutable file, if it was counted before,

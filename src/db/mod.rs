@@ -10,6 +10,7 @@ pub mod database;
 mod ffi;
 pub mod functions;
 pub mod limit;
+mod opened;
 pub mod pool;
 pub mod registry;
 pub mod schema;

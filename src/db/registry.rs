@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use scheduled_thread_pool::ScheduledThreadPool;
 
 use super::database::{Database, hash_file};
+use super::opened::Opened;
 use super::pool::{Place, Target};
 use super::snapshot::sqlite_message;
 use super::turns::Turns;
@@ -171,14 +172,19 @@ fn open_source(
         Some(path) if !is_mutable => Some(hash_file(path).map_err(|e| e.to_string())?),
         _ => None,
     };
+    let replaceable = path.clone().filter(|_| is_mutable);
+    let new_pool = {
+        let (size, openers) = (options.connections.max(1), openers.clone());
+        move || target.pool(size, openers.clone())
+    };
     Ok(Database {
         name,
         path,
         is_mutable,
         is_memory,
-        pool: target.pool(options.connections.max(1), openers.clone()),
+        opened: ShardedLock::new(Arc::new(Opened::new(replaceable.as_deref(), new_pool()))),
+        new_pool: Box::new(new_pool),
         keeper,
-        schema: ShardedLock::new(None),
         hash,
         turns: Turns::new(),
         counts: DashMap::new(),

@@ -15,13 +15,14 @@
 //! wrong, only one job at a time, and it can't deadlock: a job holds nothing
 //! that another job waits for.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::ffi::Snapshot;
 use super::limit::{Cancel, Limit, is_interrupt};
+use super::opened::Opened;
 use super::pool::{self, Pooled};
 use super::{Database, schema::Schema};
 use crate::error::Error;
@@ -119,6 +120,7 @@ enum Shared {
 /// The state of one database that all jobs of a page read.
 pub struct PageSnapshot<'d> {
     database: &'d Database,
+    opened: Arc<Opened>,
     anchor: Mutex<Reader>,
     is_wal: bool,
     shared: OnceLock<Shared>,
@@ -129,12 +131,19 @@ pub struct PageSnapshot<'d> {
 impl<'d> PageSnapshot<'d> {
     /// Begins to read `database`. Waits for a writer's lock for up to 5 seconds.
     pub fn begin(database: &'d Database, cancel: &Cancel) -> Result<Self, SqlError> {
-        let anchor = Reader::begin(database.connection()?).map_err(classify)?;
+        let mut opened = database.opened();
+        let mut anchor = Reader::begin(opened.connection()?).map_err(classify)?;
+        if !opened.is_at(database.replaceable_path()) {
+            // Replaced just now: the connection may lead to either file.
+            opened = database.opened();
+            anchor = Reader::begin(opened.connection()?).map_err(classify)?;
+        }
         let schema_version = anchor.schema_version().map_err(classify)?;
         let is_wal = database.is_mutable && anchor.is_wal().map_err(classify)?;
         database.turns.set_needed(database.is_mutable && !is_wal);
         Ok(Self {
             database,
+            opened,
             anchor: Mutex::new(anchor),
             is_wal,
             shared: OnceLock::new(),
@@ -145,7 +154,7 @@ impl<'d> PageSnapshot<'d> {
 
     /// The database's schema in this state.
     pub fn schema(&self) -> Result<std::sync::Arc<Schema>, SqlError> {
-        self.database
+        self.opened
             .schema_at(self.schema_version, || self.read(Limit::NONE, Schema::load))
     }
 
@@ -183,7 +192,7 @@ impl<'d> PageSnapshot<'d> {
         let Some(shared) = self.shared() else {
             return Ok(None);
         };
-        let reader = Reader::begin(self.database.connection()?).map_err(classify)?;
+        let reader = Reader::begin(self.opened.connection()?).map_err(classify)?;
         pool::wait_for_locks(&reader.0, false).map_err(classify)?;
         let joined = match shared {
             Shared::Wal(snapshot) => snapshot.open(&reader.0),
@@ -193,7 +202,9 @@ impl<'d> PageSnapshot<'d> {
             Shared::Lock => reader.schema_version().is_ok(),
         };
         pool::wait_for_locks(&reader.0, true).map_err(classify)?;
-        Ok(joined.then_some(reader))
+        // A connection opened after the file was replaced leads to the new one.
+        let same_file = self.opened.is_at(self.database.replaceable_path());
+        Ok((joined && same_file).then_some(reader))
     }
 
     /// How to join, if that is known without asking the anchor.
@@ -316,6 +327,29 @@ mod tests {
             writer.execute_batch("insert into t values (3)").unwrap();
         });
         assert_eq!(counts, (2, 2));
+    }
+
+    #[test]
+    fn a_file_that_comes_in_the_place_of_another_is_read_by_the_next_page() {
+        let (folder, database) = test_database("create table t(x); insert into t values (1)");
+        let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        let path = folder.path().join("test.db");
+        let fresh = folder.path().join("fresh.db");
+        #[expect(clippy::disallowed_methods, reason = "stands for another program")]
+        Connection::open(&fresh)
+            .unwrap()
+            .execute_batch("create table t(x); insert into t values (1), (2), (3)")
+            .unwrap();
+        let counts = two_at_once_on(&snapshot);
+        std::fs::rename(&fresh, &path).unwrap();
+        assert_eq!(counts, (1, 1));
+        assert!(
+            snapshot.join().unwrap().is_none(),
+            "it would read the new file"
+        );
+        assert_eq!(snapshot.read(Limit::NONE, count).unwrap(), 1);
+        let later = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
+        assert_eq!(two_at_once_on(&later), (3, 3));
     }
 
     #[test]
