@@ -9,12 +9,12 @@ use std::{env, fs, io, process};
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut source = String::new();
-    for (folder, table, kind, macro_name) in [
+    for (folder_name, table, kind, macro_name) in [
         ("static", "STATIC_FILES", "[u8]", "include_bytes"),
         ("templates", "TEMPLATE_FILES", "str", "include_str"),
     ] {
-        println!("cargo:rerun-if-changed={folder}");
-        let folder = root.join(folder);
+        println!("cargo:rerun-if-changed={folder_name}");
+        let folder = root.join(folder_name);
         let mut files = Vec::new();
         collect(&folder, &mut files)?;
         files.sort();
@@ -24,8 +24,12 @@ fn main() -> io::Result<()> {
                 .strip_prefix(&folder)
                 .map(|name| name.to_string_lossy().replace('\\', "/"))
                 .unwrap_or_default();
-            let path = file.to_string_lossy();
-            let _ = writeln!(source, "    ({name:?}, {macro_name}!({path:?})),");
+            // Relative to the checkout, so that one that was moved still builds.
+            let path = format!("/{folder_name}/{name}");
+            let _ = writeln!(
+                source,
+                "    ({name:?}, {macro_name}!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),"
+            );
         }
         source.push_str("];\n");
     }
