@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use ureq::Agent;
 
 /// An answer that takes longer is an error.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// Bytes that are shown before and after a difference.
 const CONTEXT: usize = 40;
 

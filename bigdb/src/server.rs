@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::cli::{Extras, ServerArgs};
 
 /// Loading a large file into memory takes seconds; more than this is a hang.
-const START_LIMIT: Duration = Duration::from_secs(120);
+const START_LIMIT: Duration = Duration::from_mins(2);
 const STOP_LIMIT: Duration = Duration::from_secs(15);
 /// Last lines of stderr that are shown when something goes wrong.
 const KEPT_LINES: usize = 20;

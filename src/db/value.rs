@@ -31,10 +31,6 @@ impl Value {
     }
 
     /// The value, borrowed in the form that SQLite's functions take.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "ValueRef is no plain reference"
-    )]
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {
             Self::Null => ValueRef::Null,

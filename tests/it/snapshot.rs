@@ -89,7 +89,7 @@ fn empty_the_wal(connection: &Connection) {
     connection
         .query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))
         .unwrap();
-    connection.busy_timeout(Duration::from_secs(60)).unwrap();
+    connection.busy_timeout(Duration::from_mins(1)).unwrap();
 }
 
 /// One commit: a few rows change sides, and some come or go.

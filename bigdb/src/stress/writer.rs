@@ -19,7 +19,7 @@ const FULL: u64 = 2_000;
 /// Of so many rows in a line, each transaction moves one.
 const STRIDE: u64 = 97;
 /// Readers keep a writer of a rollback-journal database out for a while.
-const BUSY_LIMIT: Duration = Duration::from_secs(60);
+const BUSY_LIMIT: Duration = Duration::from_mins(1);
 
 /// How a database keeps its transactions.
 #[derive(Clone, Copy, Debug)]
