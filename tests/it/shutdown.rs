@@ -22,10 +22,7 @@ fn held_page(server: &Server) -> (Raw, rusqlite::Connection) {
 fn wait_until_deaf(server: &Server) {
     let began = Instant::now();
     while TcpStream::connect(server.address()).is_ok() {
-        assert!(
-            began.elapsed() < Duration::from_mins(1),
-            "it still listens"
-        );
+        assert!(began.elapsed() < Duration::from_mins(1), "it still listens");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
