@@ -88,6 +88,7 @@ impl Bench {
                     "events",
                     request,
                     wanted,
+                    None,
                 )
             })
             .expect("a page")

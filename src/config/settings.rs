@@ -110,6 +110,7 @@ settings! {
     datasette base_url: String = "/", "Path under which the site is reached, such as /data/";
     turntable max_pages: usize = 0usize, "Pages that are worked on at once, 0 to derive it from the threads";
     turntable page_wait_ms: u64 = 5000u64, "Milliseconds that a page waits to be admitted before it is answered 503";
+    turntable result_cache_mb: u64 = 64u64, "Megabytes of answers that are kept while their database stays the same, 0 to keep none";
     turntable shutdown_grace_ms: u64 = 10_000u64, "Milliseconds that running requests have to finish after a stop signal";
 }
 
@@ -292,7 +293,12 @@ mod tests {
         assert!(!shown.contains_key("max_pages"));
         assert_eq!(
             Settings::default().own_as_json().keys().collect::<Vec<_>>(),
-            ["max_pages", "page_wait_ms", "shutdown_grace_ms"]
+            [
+                "max_pages",
+                "page_wait_ms",
+                "result_cache_mb",
+                "shutdown_grace_ms"
+            ]
         );
     }
 

@@ -132,8 +132,11 @@ impl<'c> Counting<'c> {
         });
         if let Ok(count) = counted {
             self.database.keep_count(&table.name, count);
-        } else if self.missing == Missing::SpoilsAll {
-            self.spoilt.store(true, Ordering::Relaxed);
+        } else {
+            self.snapshot.note_gap();
+            if self.missing == Missing::SpoilsAll {
+                self.spoilt.store(true, Ordering::Relaxed);
+            }
         }
         counted.ok()
     }

@@ -63,6 +63,7 @@ pub fn execute(
         return Err(Error::Cancelled);
     }
     let counts = counting.finish()?;
+    let lasts = schema.is_steady() && !snapshot.has_gaps();
     for (table, count) in tables.iter_mut().zip(counts) {
         table.count = count;
     }
@@ -71,6 +72,7 @@ pub fn execute(
         tables,
         hidden_count,
         schema,
+        lasts,
     })
 }
 

@@ -69,8 +69,9 @@ pub fn index(
         .collect::<Result<_>>()?;
     let listed = opened.iter().zip(counts);
     Ok(listed
-        .map(|((database, _, schema), counts)| {
-            entry(config, database, schema, &counts, by_relationships)
+        .map(|((database, snapshot, schema), counts)| IndexEntry {
+            lasts: schema.is_steady() && !snapshot.has_gaps(),
+            ..entry(config, database, schema, &counts, by_relationships)
         })
         .collect())
 }
@@ -104,6 +105,7 @@ fn entry(
         views: views_by_name(schema),
         views_count: 0,
         more: false,
+        lasts: false,
     };
     for (n, table) in schema.tables().enumerate() {
         if !table.listed {

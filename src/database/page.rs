@@ -18,6 +18,8 @@ pub struct DatabasePage {
     pub hidden_count: usize,
     /// The views by name.
     pub views: Vec<Arc<Table>>,
+    /// Whether the page stays the same as long as the database does.
+    pub lasts: bool,
 }
 
 /// A table in the list of a database.
@@ -60,6 +62,8 @@ pub struct IndexEntry {
     pub views_count: usize,
     /// Whether there are more tables or views than are named.
     pub more: bool,
+    /// Whether all this stays the same as long as the database does.
+    pub lasts: bool,
 }
 
 /// A table on the front page.

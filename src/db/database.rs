@@ -11,6 +11,7 @@ use sha2::Sha256;
 
 use super::opened::Opened;
 use super::turns::Turns;
+use super::version::Version;
 use crate::text::hex;
 
 /// One database: its name in URLs, its pool of connections, its schema.
@@ -23,6 +24,8 @@ pub struct Database {
     pub is_mutable: bool,
     /// Whether it lives in memory.
     pub is_memory: bool,
+    /// Whether other databases are attached, whose changes its version does not tell.
+    pub(super) has_attached: bool,
     pub(super) opened: ShardedLock<Arc<Opened>>,
     /// Makes a pool for a file that came in the place of another.
     pub(super) new_pool: Box<dyn Fn() -> r2d2::Pool<SqliteConnectionManager> + Send + Sync>,
@@ -51,6 +54,15 @@ impl Database {
             *opened = fresh.clone();
         }
         fresh
+    }
+
+    /// Which state it is in now. A request that asks after a commit gets a
+    /// version that no request before the commit got. `None` if it can't be told.
+    pub fn version(&self) -> Option<Version> {
+        if self.has_attached {
+            return None;
+        }
+        self.opened().version()
     }
 
     /// The path, if another file may come to stand there.

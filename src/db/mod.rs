@@ -4,7 +4,8 @@
 //! connections and its cached [`schema`]; [`snapshot`] gives all jobs of a page
 //! the same state of it. [`value`] is a value as SQLite stores it, [`functions`]
 //! and [`tally`] are the SQL functions that we add, [`ffi`] the only place that
-//! calls SQLite's C API directly. Nothing here knows of pages or HTTP.
+//! calls SQLite's C API directly. [`version`] tells
+//! whether a database has changed. Nothing here knows of pages or HTTP.
 
 pub mod database;
 mod ffi;
@@ -18,9 +19,11 @@ pub mod snapshot;
 pub mod tally;
 pub mod turns;
 pub mod value;
+mod version;
 
 pub use database::Database;
 pub use limit::{Cancel, Limit};
 pub use registry::{OpenOptions, OpenReport, Registry, Source};
 pub use snapshot::PageSnapshot;
 pub use value::Value;
+pub use version::Version;

@@ -1,4 +1,4 @@
-//! A file as it was opened: its pool of connections and its schema.
+//! A file as it was opened: its pool of connections, its schema, its version.
 //!
 //! People publish a new version of a database by renaming its file over the old
 //! one. Connections that are open go on to read the old file, new ones read
@@ -14,6 +14,7 @@ use r2d2_sqlite::SqliteConnectionManager;
 use super::pool::Pooled;
 use super::schema::Schema;
 use super::snapshot::SqlError;
+use super::version::{Version, Watch, next_file};
 
 /// Device and inode of a file: equal for two paths exactly when they lead to one file.
 type Identity = (u64, u64);
@@ -25,12 +26,19 @@ pub(super) struct Opened {
     /// The schema and the `schema_version` that it was read at. Every page
     /// looks here, hence a lock whose readers share no cache line.
     schema: ShardedLock<Option<(i64, Arc<Schema>)>>,
+    /// Tells its version; none for what nobody changes.
+    watch: Option<Watch>,
+    file: u64,
 }
 
 impl Opened {
-    /// The file at `path` (none for memory, and for files that nobody replaces), read by `pool`.
+    /// The file at `path` (none for memory, and for files that nobody changes
+    /// or replaces), read by `pool`.
     pub fn new(path: Option<&Path>, pool: r2d2::Pool<SqliteConnectionManager>) -> Self {
+        let file = next_file();
         Self {
+            watch: path.map(|_| Watch::new(file)),
+            file,
             identity: path.and_then(identity),
             pool,
             schema: ShardedLock::new(None),
@@ -51,6 +59,22 @@ impl Opened {
         self.pool
             .get()
             .map_err(|error| SqlError::Unavailable(error.to_string()))
+    }
+
+    /// The version now; see [`Watch::look`].
+    pub fn version(&self) -> Option<Version> {
+        match &self.watch {
+            Some(watch) => watch.look(),
+            None => Some(Version::constant(self.file)),
+        }
+    }
+
+    /// Makes sure that [`Self::version`] can tell. Opens a connection the first time.
+    pub fn open_watch(&self) -> Result<(), SqlError> {
+        match &self.watch {
+            Some(watch) if !watch.is_open() => watch.open(self.connection()?),
+            _ => Ok(()),
+        }
     }
 
     /// The schema at `version`, from the cache or by `load`. Another program

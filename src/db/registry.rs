@@ -152,6 +152,7 @@ fn open_source(
     };
     let is_memory = matches!(place, Place::Memory(_));
     let is_mutable = matches!(place, Place::Mutable(_));
+    let has_attached = !attached.is_empty();
     let target = Target {
         place,
         cache_size_kb: options.cache_size_kb,
@@ -182,6 +183,7 @@ fn open_source(
         path,
         is_mutable,
         is_memory,
+        has_attached,
         opened: ShardedLock::new(Arc::new(Opened::new(replaceable.as_deref(), new_pool()))),
         new_pool: Box::new(new_pool),
         keeper,

@@ -15,6 +15,7 @@
 //! wrong, only one job at a time, and it can't deadlock: a job holds nothing
 //! that another job waits for.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -24,7 +25,7 @@ use super::ffi::Snapshot;
 use super::limit::{Cancel, Limit, is_interrupt};
 use super::opened::Opened;
 use super::pool::{self, Pooled};
-use super::{Database, schema::Schema};
+use super::{Database, Version, schema::Schema};
 use crate::error::Error;
 
 /// Why a job gave no result.
@@ -125,12 +126,24 @@ pub struct PageSnapshot<'d> {
     is_wal: bool,
     shared: OnceLock<Shared>,
     schema_version: i64,
+    version: Option<Version>,
+    has_gaps: AtomicBool,
     cancel: Cancel,
 }
 
 impl<'d> PageSnapshot<'d> {
     /// Begins to read `database`. Waits for a writer's lock for up to 5 seconds.
     pub fn begin(database: &'d Database, cancel: &Cancel) -> Result<Self, SqlError> {
+        Self::begin_at(database, cancel, None)
+    }
+
+    /// Begins to read `database`, which had the version `seen` a moment ago. If
+    /// it still has, the page's state has that version too: it lies between the two looks.
+    pub fn begin_at(
+        database: &'d Database,
+        cancel: &Cancel,
+        seen: Option<Version>,
+    ) -> Result<Self, SqlError> {
         let mut opened = database.opened();
         let mut anchor = Reader::begin(opened.connection()?).map_err(classify)?;
         if !opened.is_at(database.replaceable_path()) {
@@ -141,6 +154,8 @@ impl<'d> PageSnapshot<'d> {
         let schema_version = anchor.schema_version().map_err(classify)?;
         let is_wal = database.is_mutable && anchor.is_wal().map_err(classify)?;
         database.turns.set_needed(database.is_mutable && !is_wal);
+        opened.open_watch()?;
+        let version = seen.filter(|_| database.version() == seen);
         Ok(Self {
             database,
             opened,
@@ -148,8 +163,26 @@ impl<'d> PageSnapshot<'d> {
             is_wal,
             shared: OnceLock::new(),
             schema_version,
+            version,
+            has_gaps: AtomicBool::new(false),
             cancel: cancel.clone(),
         })
+    }
+
+    /// The version of this state, if it is known.
+    pub fn version(&self) -> Option<Version> {
+        self.version
+    }
+
+    /// Whether a job gave no result. What the page shows then may be different
+    /// the next time, though the database is the same.
+    pub fn has_gaps(&self) -> bool {
+        self.has_gaps.load(Relaxed)
+    }
+
+    /// Notes that something could not be read.
+    pub fn note_gap(&self) {
+        self.has_gaps.store(true, Relaxed);
     }
 
     /// The database's schema in this state.
@@ -176,6 +209,7 @@ impl<'d> PageSnapshot<'d> {
             limit.enforce(&self.anchor.lock().0, &self.cancel, job)
         };
         result.map_err(|error| {
+            self.note_gap();
             if is_interrupt(&error) && self.cancel.is_cancelled() {
                 SqlError::Cancelled
             } else {

@@ -19,6 +19,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::Value;
 
 use super::access_log::Line;
+use super::answers::Answers;
 use super::lenient::Lenient;
 use super::respond::Additions;
 use super::routes::{self, Route};
@@ -48,6 +49,8 @@ pub struct App {
     pub registry: Registry,
     /// The pool that runs SQL.
     pub engine: Engine,
+    /// Answers that are kept while their databases stay the same.
+    pub(super) answers: Answers,
     /// The HTML templates.
     pub templates: Templates,
     /// The files of the program.
@@ -71,6 +74,7 @@ impl App {
             templates: Templates::built_in(&config, &statics)?,
             versions: versions::versions().map_err(|error| format!("SQLite: {error}"))?,
             statics,
+            answers: Answers::new(config.settings.result_cache_mb.saturating_mul(1 << 20)),
             config,
             registry,
             engine,

@@ -73,9 +73,9 @@ impl Job {
         let listing = database::execute(page, config, database, counted)?;
         if is_json {
             let body = database_json::database(&listing, config, database, &self.request)?;
-            return Ok(Response::whole(200, JSON, body));
+            return Ok(Response::whole(200, JSON, body).lasting(listing.lasts));
         }
-        self.html(&listing)
+        Ok(self.html(&listing)?.lasting(listing.lasts))
     }
 
     fn html(&self, listing: &DatabasePage) -> Result<Response> {

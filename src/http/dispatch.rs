@@ -1,14 +1,17 @@
 //! From a [`Route`] to the page that answers it.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::answers::Key;
 use super::app::App;
 use super::errors;
 use super::incoming::Terms;
 use super::request::Request;
 use super::response::{Response, TEXT};
-use super::routes::Route;
+use super::routes::{Format, Route};
 use super::{database, download, index, query, row, special, table};
+use crate::db::{Database, Version};
 use crate::error::{Error, Result};
 
 /// Answers a request. Pages are asked for with GET or HEAD; the body of a HEAD
@@ -28,6 +31,72 @@ pub async fn answer(
 }
 
 async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> Result<Response> {
+    match key(app, &request, &route) {
+        Some(key) => {
+            let seen = key.versions.first().copied();
+            let if_none_match = terms.if_none_match.as_deref();
+            let page = make(app, request, terms, route, seen);
+            app.answers.answer(key, if_none_match, page).await
+        }
+        None => make(app, request, terms, route, None).await,
+    }
+}
+
+/// Under which key the answer may be kept: `None` for a page that is not kept, and
+/// while a database changes.
+fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
+    if !app.answers.are_kept() {
+        return None;
+    }
+    let mut address = format!("{}{}", request.origin, request.full_path());
+    let mut versions = Vec::with_capacity(1);
+    match route {
+        Route::Table {
+            database, format, ..
+        }
+        | Route::Row {
+            database, format, ..
+        } => {
+            let is_kept = match format {
+                Format::Html | Format::Json => true,
+                // A stream has no whole body, and the answer to a HEAD is without rows.
+                Format::Csv => request.method == "GET" && request.query.get("_stream").is_none(),
+                Format::Blob | Format::Other(_) => false,
+            };
+            if !is_kept {
+                return None;
+            }
+            versions.push(app.registry.get(database)?.version()?);
+        }
+        Route::Database { database, .. } => {
+            let database = app.registry.get(database)?;
+            versions.push(database.version()?);
+            push_size(&mut address, database);
+        }
+        Route::Index { .. } => {
+            for database in app.registry.databases() {
+                versions.push(database.version()?);
+                push_size(&mut address, database);
+            }
+        }
+        _ => return None,
+    }
+    Some(Key { versions, address })
+}
+
+/// These pages tell the size of the file, which can change while its content stays.
+fn push_size(address: &mut String, database: &Database) {
+    let _ = write!(address, " {}", database.size());
+}
+
+/// Has the page made. `seen` is the version that its database had when the request came in.
+async fn make(
+    app: &Arc<App>,
+    request: Request,
+    terms: &Terms,
+    route: Route,
+    seen: Option<Version>,
+) -> Result<Response> {
     let if_none_match = terms.if_none_match.as_deref();
     match route {
         Route::Special { page, format } => special::show(app, &request, page, format),
@@ -41,7 +110,7 @@ async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> 
             database,
             table: name,
             format,
-        } => table::show(app, request, &database, &name, &format).await,
+        } => table::show(app, request, &database, &name, &format, seen).await,
         // The pages of databases: each calls `show` of its module in this folder.
         Route::Index {
             format,

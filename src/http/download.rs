@@ -15,7 +15,7 @@ use tokio::task::spawn_blocking;
 
 use super::app::App;
 use super::request::Request;
-use super::response::{Body, BodyStream, Response};
+use super::response::{Body, BodyStream, Response, TEXT};
 use super::statics::names_etag;
 use crate::db::Database;
 use crate::error::{Error, Result};
@@ -48,11 +48,9 @@ pub async fn show(
         .await
         .map_err(|error| Error::Internal(format!("opening a file: {error}")))??;
     if if_none_match.is_some_and(|header| names_etag(header, &etag)) {
-        return Ok(Response {
-            status: 304,
-            headers: vec![("etag", etag)],
-            body: Body::Whole(Bytes::new()),
-        });
+        return Ok(Response::whole(200, TEXT, Bytes::new())
+            .header("etag", etag)
+            .not_modified());
     }
     let name = database.path.as_deref().and_then(Path::file_name);
     let name = name.unwrap_or_default().to_string_lossy();
@@ -61,15 +59,11 @@ pub async fn show(
     } else {
         Box::pin(chunks(file, length))
     };
-    Ok(Response {
-        status: 200,
-        headers: vec![
-            ("content-type", "application/octet-stream".to_owned()),
-            ("content-disposition", attachment(&name)),
-            ("etag", etag),
-        ],
-        body: Body::Sized { length, pieces },
-    })
+    let mut response = Response::whole(200, "application/octet-stream", Bytes::new())
+        .header("content-disposition", attachment(&name))
+        .header("etag", etag);
+    response.body = Body::Sized { length, pieces };
+    Ok(response)
 }
 
 /// The entity tag, which takes reading the whole file the first time; the file and its length.

@@ -45,14 +45,16 @@ impl Front {
         databases.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         let by_relationships = self.request.query.get("_sort") == Some("relationships");
         let entries = database::index(page, &self.app.config, &databases, by_relationships)?;
+        let lasts = entries.iter().all(|entry| entry.lasts);
         let listed = databases.iter().map(AsRef::as_ref).zip(&entries);
-        match format {
+        let response = match format {
             Format::Json => {
                 let body = database_json::index(listed, &self.app.config, &self.request)?;
-                Ok(Response::whole(200, JSON, body))
+                Response::whole(200, JSON, body)
             }
-            _ => self.html(listed),
-        }
+            _ => self.html(listed)?,
+        };
+        Ok(response.lasting(lasts))
     }
 
     fn html<'a>(

@@ -2,11 +2,12 @@
 //!
 //! [`app`] listens; [`lenient`] mends what clients send as a URL; [`incoming`] reads
 //! a request; [`routes`] finds its page;
-//! [`dispatch`] calls the page; [`errors`] and [`respond`] make the answer that
+//! [`dispatch`] calls the page, unless [`answers`] has kept what it would say; [`errors`] and [`respond`] make the answer that
 //! is sent. The pages that need no database are here too: [`statics`] and
 //! [`special`]. No page of the rest knows of actix-web.
 
 mod access_log;
+mod answers;
 pub mod app;
 mod blob;
 mod csv_answer;

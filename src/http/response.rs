@@ -32,6 +32,9 @@ pub struct Response {
     pub headers: Vec<(&'static str, String)>,
     /// The body; dropped for `HEAD`.
     pub body: Body,
+    /// Whether the same request gets the same answer as long as the databases
+    /// that it is about have the same version.
+    pub lasts: bool,
 }
 
 /// `application/json; charset=utf-8`
@@ -56,6 +59,7 @@ impl Response {
             status,
             headers: vec![("content-type", content_type.to_owned())],
             body: Body::Whole(body.into()),
+            lasts: false,
         }
     }
 
@@ -86,6 +90,24 @@ impl Response {
             seconds => format!("max-age={seconds}"),
         };
         self.header("cache-control", value)
+    }
+
+    /// Says whether the answer [lasts](Self::lasts).
+    #[must_use]
+    pub fn lasting(mut self, lasts: bool) -> Self {
+        self.lasts = lasts;
+        self
+    }
+
+    /// 304: what the client has is still right. Of the headers those stay that
+    /// caches go by (RFC 9110, 15.4.5).
+    #[must_use]
+    pub fn not_modified(mut self) -> Self {
+        const STAY: [&str; 4] = ["etag", "cache-control", "vary", "content-location"];
+        self.status = 304;
+        self.headers.retain(|(name, _)| STAY.contains(name));
+        self.body = Body::Whole(Bytes::new());
+        self
     }
 
     /// Adds a header.

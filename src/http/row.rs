@@ -108,11 +108,12 @@ impl Job {
             request: &self.request,
             page: &row,
         };
-        match extension {
-            Extension::Html => self.html(&sources),
-            Extension::Csv => self.csv(&row),
-            _ => self.json(&sources),
-        }
+        let response = match extension {
+            Extension::Html => self.html(&sources)?,
+            Extension::Csv => self.csv(&row)?,
+            _ => self.json(&sources)?,
+        };
+        Ok(response.lasting(row.lasts))
     }
 
     fn html(&self, sources: &Sources<'_>) -> Result<Response> {

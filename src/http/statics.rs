@@ -8,7 +8,7 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use super::embedded::STATIC_FILES;
-use super::response::{Body, Response};
+use super::response::Response;
 use crate::error::{Error, Result};
 
 /// Hexadecimal digits of a hash in a URL, as in Datasette's.
@@ -112,14 +112,12 @@ impl Asset {
     }
 
     fn answer(&self, if_none_match: Option<&str>) -> Response {
+        let whole = Response::whole(200, self.content_type, self.body.clone())
+            .header("etag", self.etag.clone());
         if if_none_match.is_some_and(|header| names_etag(header, &self.etag)) {
-            return Response {
-                status: 304,
-                headers: vec![("etag", self.etag.clone())],
-                body: Body::Whole(Bytes::new()),
-            };
+            return whole.not_modified();
         }
-        Response::whole(200, self.content_type, self.body.clone()).header("etag", self.etag.clone())
+        whole
     }
 }
 
@@ -153,6 +151,7 @@ fn content_type(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::response::Body;
 
     fn statics() -> Statics {
         Statics::of(&[("app.css", b"body {}"), ("favicon.png", b"png")])

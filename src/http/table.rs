@@ -8,7 +8,7 @@ use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
 use super::table_csv;
 use super::templates::{Crumb, Frame};
-use crate::db::Database;
+use crate::db::{Database, Version};
 use crate::engine::Page;
 use crate::error::{Error, Result};
 use crate::render::extras_json::{Sources, extras};
@@ -20,13 +20,15 @@ use crate::table::request::{Format, Shape, TableRequest};
 use crate::table::{TablePage, request};
 use crate::text::query::join;
 
-/// Answers a request for a table or view.
+/// Answers a request for a table or view. `seen` is the version of the database
+/// when the request came in.
 pub async fn show(
     app: &Arc<App>,
     request: Request,
     database: &str,
     table: &str,
     extension: &Extension,
+    seen: Option<Version>,
 ) -> Result<Response> {
     let format = format_of(extension)?;
     let database = app
@@ -47,6 +49,7 @@ pub async fn show(
         http: request,
         request: asked,
         format,
+        seen,
     };
     let ttl = job.request.ttl;
     // Held until the page has read what it needs.
@@ -92,6 +95,8 @@ pub struct Job {
     pub request: TableRequest,
     /// In which form.
     pub format: request::Format,
+    /// The version of the database when the request came in.
+    pub seen: Option<Version>,
 }
 
 impl Job {
@@ -105,6 +110,7 @@ impl Job {
             &self.table,
             &self.request,
             wanted,
+            self.seen,
         )
     }
 
@@ -124,6 +130,7 @@ impl Job {
             Format::Html => self.html(&sources, next_url.as_deref())?,
             _ => self.json(&sources, next_url.as_deref())?,
         };
+        let response = response.lasting(content.lasts);
         Ok(match next_url {
             Some(url) => response.header("link", format!("<{url}>; rel=\"next\"")),
             None => response,

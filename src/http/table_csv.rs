@@ -28,19 +28,28 @@ pub async fn show(mut job: Job) -> Result<Response> {
     let header = csv_answer::has_header(&job.http);
     let limit = csv_answer::limit(settings);
     let headers = csv_answer::headers(&job.http, &tilde::encode(job.table.as_bytes()));
-    let (first, next) = part(&job, header).await?;
+    let Part { bytes, next, lasts } = part(&job, header).await?;
     let mut response = Response::whole(200, TEXT, Bytes::new());
     response.headers = headers;
     response.body = if streams && next.is_some() {
-        Body::Stream(Box::pin(rest(job, first, next, limit)))
+        Body::Stream(Box::pin(rest(job, bytes, next, limit)))
     } else {
-        Body::Whole(csv_answer::bounded(first, limit))
+        Body::Whole(csv_answer::bounded(bytes, limit))
     };
-    Ok(response)
+    Ok(response.lasting(lasts))
 }
 
-/// The bytes of one page, and the token of the next.
-async fn part(job: &Job, header: bool) -> Result<(Bytes, Option<String>)> {
+/// One page.
+struct Part {
+    bytes: Bytes,
+    /// The token of the page after it.
+    next: Option<String>,
+    /// Whether it stays the same as long as the database does.
+    lasts: bool,
+}
+
+/// Makes one page.
+async fn part(job: &Job, header: bool) -> Result<Part> {
     let job = job.clone();
     let engine = job.app.engine.clone();
     let turn = job.database.turns.enter().await;
@@ -66,7 +75,11 @@ async fn part(job: &Job, header: bool) -> Result<(Bytes, Option<String>)> {
                     table_url: &table_url,
                 },
             )?);
-            Ok((Bytes::from(out), content.next))
+            Ok(Part {
+                bytes: Bytes::from(out),
+                next: content.next,
+                lasts: content.lasts,
+            })
         })
         .await
 }
@@ -103,10 +116,10 @@ fn rest(
         let (mut job, next, sent) = state?;
         job.request.next = Some(next?);
         match part(&job, false).await {
-            Ok((bytes, _)) if limit > 0 && sent + bytes.len() as u64 > limit => {
+            Ok(Part { bytes, .. }) if limit > 0 && sent + bytes.len() as u64 > limit => {
                 Some((Ok(csv_answer::over_limit(limit)), None))
             }
-            Ok((bytes, next)) => {
+            Ok(Part { bytes, next, .. }) => {
                 let sent = sent + bytes.len() as u64;
                 Some((Ok(bytes), Some((job, next, sent))))
             }

@@ -218,6 +218,7 @@ mod tests {
                 views: Vec::new(),
                 views_count: 0,
                 more: false,
+                lasts: true,
             })
         };
         assert_eq!(text(5, 1234, true), "1,234 rows in 5 tables");

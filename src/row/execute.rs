@@ -100,6 +100,9 @@ pub fn execute(
         return Err(error);
     }
     let counts = results.counts.into_inner();
+    let is_steady = |name: &String| schema.find(name).is_none_or(|table| table.steady);
+    let labelled = table.foreign_keys.iter().map(|key| &key.other_table);
+    let lasts = table.steady && labelled.into_iter().all(is_steady) && !snapshot.has_gaps();
     Ok(RowPage {
         labels: results.labels.into_inner(),
         incoming: with_counts(keys, counts),
@@ -109,6 +112,7 @@ pub fn execute(
         rows,
         sql: plan.sql,
         params,
+        lasts,
     })
 }
 

@@ -64,6 +64,7 @@ pub fn count(
         return Ok(Some(0));
     }
     let Some(limit) = budget.limit() else {
+        snapshot.note_gap();
         return Ok(None);
     };
     let sql = format!(

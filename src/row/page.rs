@@ -27,6 +27,8 @@ pub struct RowPage {
     pub sql: String,
     /// Its parameters.
     pub params: Params,
+    /// Whether the page stays the same as long as the database does.
+    pub lasts: bool,
 }
 
 impl RowPage {

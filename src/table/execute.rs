@@ -16,11 +16,12 @@ use super::rows::Rows;
 use crate::config::Config;
 use crate::db::schema::{ForeignKey, Schema};
 use crate::db::snapshot::{SqlError, sqlite_message};
-use crate::db::{Database, Limit, PageSnapshot};
+use crate::db::{Database, Limit, PageSnapshot, Version};
 use crate::engine::graph::JobId;
 use crate::engine::{Graph, Page, Shape};
 use crate::error::{Error, Result};
 use crate::text::identifier::escape;
+use crate::text::steady;
 
 /// Which of the extras that need SQL a page wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -117,7 +118,8 @@ impl Results {
     }
 }
 
-/// Runs the page of `table` that `request` asks for.
+/// Runs the page of `table` that `request` asks for. `seen` is the version of
+/// the database when the request came in.
 pub fn execute(
     page: &Page<'_>,
     config: &Config,
@@ -125,8 +127,9 @@ pub fn execute(
     table: &str,
     request: &TableRequest,
     wanted: Wanted,
+    seen: Option<Version>,
 ) -> Result<TablePage> {
-    let snapshot = PageSnapshot::begin(database, &page.cancel)?;
+    let snapshot = PageSnapshot::begin_at(database, &page.cancel, seen)?;
     let schema: Arc<Schema> = snapshot.schema()?;
     let table = schema
         .table(table)
@@ -149,8 +152,24 @@ pub fn execute(
     if page.cancel.is_cancelled() {
         return Err(Error::Cancelled);
     }
+    let lasts = is_steady(&context) && !snapshot.has_gaps();
     drop(snapshot);
-    finish(schema, plan, results)
+    finish(schema, plan, results, lasts)
+}
+
+/// Whether the page shows the content of the database and nothing else, so that
+/// it stays right as long as that stays the same.
+fn is_steady(context: &Context<'_>) -> bool {
+    let (schema, request) = (context.schema, context.request);
+    let is_steady = |name: &String| schema.find(name).is_none_or(|table| table.steady);
+    let table = &context.plan.table;
+    let labelled = table.foreign_keys.iter().map(|key| &key.other_table);
+    let through = request.through.iter().map(|through| &through.table);
+    table.steady
+        && labelled.chain(through).chain(&request.fts.0).all(is_steady)
+        // A condition may read any table.
+        && (request.wheres.is_empty() || schema.is_steady())
+        && request.wheres.iter().all(|clause| steady::is_steady(clause))
 }
 
 /// Each `_where` must be a condition by itself, so that none can close the
@@ -307,7 +326,7 @@ fn run_suggestions(context: &Context<'_>, results: &Results, wanted: Wanted) -> 
     Ok(())
 }
 
-fn finish(schema: Arc<Schema>, plan: Plan, results: Results) -> Result<TablePage> {
+fn finish(schema: Arc<Schema>, plan: Plan, results: Results, lasts: bool) -> Result<TablePage> {
     if let Some((_, error)) = results.error.into_inner() {
         return Err(error);
     }
@@ -335,6 +354,7 @@ fn finish(schema: Arc<Schema>, plan: Plan, results: Results) -> Result<TablePage
         facets,
         facets_timed_out,
         suggested: results.suggested.into_inner(),
+        lasts,
     })
 }
 

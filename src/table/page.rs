@@ -32,6 +32,8 @@ pub struct TablePage {
     pub facets_timed_out: Vec<String>,
     /// Facets that would help.
     pub suggested: Vec<SuggestedFacet>,
+    /// Whether the page stays the same as long as the database does.
+    pub lasts: bool,
 }
 
 /// A counted facet.

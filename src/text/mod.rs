@@ -10,6 +10,7 @@ pub mod identifier;
 pub mod json;
 pub mod number;
 pub mod query;
+pub mod steady;
 pub mod tilde;
 
 /// Bytes as lower-case hexadecimal digits.

@@ -11,6 +11,7 @@ mod hidden;
 mod keys;
 mod label;
 mod objects;
+mod steady;
 #[cfg(test)]
 mod tests;
 
@@ -70,6 +71,8 @@ pub struct Table {
     pub hidden: bool,
     /// Whether lists name it at all: not if it is the workings of an index of another table's content.
     pub listed: bool,
+    /// Whether what it shows depends on the content of the database alone: so it can be kept while that stays the same.
+    pub steady: bool,
     /// The column whose value stands for a row in links.
     pub label_column: Option<String>,
     /// The SQL that makes it and its indexes, each statement ended by `;`.
@@ -127,6 +130,7 @@ impl Schema {
             fts: fts::Tables::of(&objects),
             hidden: hidden::Rule::of(&objects),
             derived: derived::Derived::of(&objects),
+            steady: steady::Rule::of(&objects),
         };
         let mut tables = Vec::with_capacity(objects.tables.len());
         let mut written_keys = Vec::with_capacity(objects.tables.len());
@@ -168,6 +172,11 @@ impl Schema {
         self.tables.iter().filter(|table| !table.is_view())
     }
 
+    /// Whether what every table and view shows depends on the content of the database alone.
+    pub fn is_steady(&self) -> bool {
+        self.tables.iter().all(|table| table.steady)
+    }
+
     /// The views, in the order of `sqlite_schema`.
     pub fn views(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.tables.iter().filter(|table| table.is_view())
@@ -179,6 +188,7 @@ struct Rules<'o> {
     fts: fts::Tables<'o>,
     hidden: hidden::Rule,
     derived: derived::Derived,
+    steady: steady::Rule,
 }
 
 /// Reads one table; what depends on other tables' columns is left for [`keys::link`].
@@ -198,6 +208,7 @@ fn table(conn: &Connection, object: &Object, rules: &Rules<'_>) -> Result<Table>
         fts_table: rules.fts.search(&object.name).map(str::to_owned),
         hidden: rules.hidden.hides(object),
         listed: rules.derived.lists(&object.name),
+        steady: rules.steady.holds_for(object),
         label_column,
         definition: object.definition(),
         has_rowid_column: columns
