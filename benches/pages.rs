@@ -18,8 +18,9 @@ use turntable::http::Request;
 use turntable::render::extras_json::{Sources, extras};
 use turntable::render::links::Links;
 use turntable::render::{cells, json};
-use turntable::table::execute::{Wanted, execute};
-use turntable::table::extras::{count, facets, suggest};
+use turntable::table::execute::{Asked, Executed, Wanted, execute};
+use turntable::table::extras::facet_scan::FacetScan;
+use turntable::table::extras::{FacetRequest, count, facets, suggest};
 use turntable::table::request::Format;
 use turntable::table::{Plan, TablePage, TableRequest};
 use turntable::text::query::QueryString;
@@ -81,15 +82,19 @@ impl Bench {
         let wanted = Wanted::by(request, &self.config, Format::Html);
         self.engine
             .run(|page| {
-                execute(
-                    page,
-                    &self.config,
-                    &self.database,
-                    "events",
+                let asked = Asked {
+                    config: &self.config,
+                    database: &self.database,
+                    table: "events",
                     request,
                     wanted,
-                    None,
-                )
+                    seen: None,
+                    kept: None,
+                };
+                match execute(page, &asked)? {
+                    Executed::Done(content) => Ok(content),
+                    Executed::Unfinished(_) => unreachable!("nothing is shared"),
+                }
             })
             .expect("a page")
     }
@@ -132,18 +137,34 @@ fn sql_parts(c: &mut Criterion, bench: &Bench) {
         b.iter(|| count::count(&snapshot, &plan, Limit::NONE).expect("a count"));
     });
     c.bench_function("suggestions", |b| {
-        b.iter(|| suggest::suggest(&snapshot, &plan, &request, 10_001, Limit::NONE).expect("some"));
+        b.iter(|| suggest::suggest(&snapshot, &plan, &request, Limit::NONE).expect("some"));
     });
     for facet in &plan.facets {
-        c.bench_function(
-            &format!("facet: {} of {}", facet.kind.name(), facet.column),
-            |b| {
-                b.iter(|| {
-                    facets::facet(&snapshot, &plan, facet, 30, Limit::NONE).expect("a facet")
-                });
-            },
-        );
+        let name = format!("facet: {} of {}", facet.kind.name(), facet.column);
+        c.bench_function(&name, |b| b.iter(|| scan(&snapshot, &plan, &[facet])));
     }
+    for count in [1, 2, 4] {
+        let columns = ["state", "status", "category", "venue"][..count].join("&_facet=");
+        let request = bench.request(&format!("_facet={columns}"));
+        let plan = bench.plan(&request);
+        let facets: Vec<&FacetRequest> = plan.facets.iter().collect();
+        let name = format!("facets in one scan: {count}");
+        c.bench_function(&name, |b| b.iter(|| scan(&snapshot, &plan, &facets)));
+        if count == 1 {
+            c.bench_function("the same facet in SQL", |b| {
+                let facet = facets[0];
+                b.iter(|| facets::count_in_sql(&snapshot, &plan, facet, 30, Limit::NONE).is_ok());
+            });
+        }
+    }
+}
+
+/// Counts facets in one scan on one thread.
+fn scan(snapshot: &PageSnapshot<'_>, plan: &Plan, facets: &[&FacetRequest]) -> usize {
+    let cancel = Cancel::default();
+    let scan = FacetScan::new(snapshot, plan, &cancel, facets, 0, 1).expect("a scan");
+    scan.run().expect("counts");
+    scan.finish(30).len()
 }
 
 fn pages(c: &mut Criterion, bench: &Bench) {

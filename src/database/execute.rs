@@ -58,7 +58,7 @@ pub fn execute(
     let mut graph = Graph::default();
     counting.add_to(&mut graph);
     let shape = Shape::of(("database", &database.name, wanted));
-    graph.run(page, shape, None, || snapshot.share());
+    graph.run(page, page.way(shape, None), || snapshot.share());
     if page.cancel.is_cancelled() {
         return Err(Error::Cancelled);
     }

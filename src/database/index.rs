@@ -55,7 +55,7 @@ pub fn index(
     for counting in &countings {
         counting.add_to(&mut graph);
     }
-    graph.run(page, Shape::of("index"), None, || {
+    graph.run(page, page.way(Shape::of("index"), None), || {
         for (_, snapshot, _) in &opened {
             snapshot.share();
         }

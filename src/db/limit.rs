@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -103,6 +104,58 @@ fn thread_time() -> Duration {
         u64::try_from(now.tv_sec).unwrap_or(0),
         u32::try_from(now.tv_nsec).unwrap_or(0),
     )
+}
+
+/// Processor time that several jobs may take together, whichever runs first.
+#[derive(Debug)]
+pub struct Budget {
+    /// None is no bound.
+    left: Option<Mutex<Duration>>,
+}
+
+impl Budget {
+    /// So many milliseconds; 0 is no limit.
+    pub fn millis(ms: u64) -> Self {
+        Self {
+            left: (ms > 0).then(|| Mutex::new(Duration::from_millis(ms))),
+        }
+    }
+
+    /// With no time left.
+    #[cfg(test)]
+    pub fn spent() -> Self {
+        Self {
+            left: Some(Mutex::default()),
+        }
+    }
+
+    /// Runs `job` within what is left, and takes off what it took. Jobs that run
+    /// at the same time may all count on the same rest. `None` if there is no time left.
+    pub fn enforce<T>(
+        &self,
+        connection: &Connection,
+        cancel: &Cancel,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Option<rusqlite::Result<T>> {
+        let Some(shared) = &self.left else {
+            return Some(Limit::NONE.enforce(connection, cancel, job));
+        };
+        let left = *shared.lock();
+        if left.is_zero() {
+            return None;
+        }
+        let began = thread_time();
+        let result = Limit(Some(left)).enforce(connection, cancel, job);
+        let took = thread_time().saturating_sub(began);
+        // An interrupt is the end of it, though the clock may stand a little short of it.
+        let took = match &result {
+            Err(error) if is_interrupt(error) => left,
+            _ => took,
+        };
+        let mut shared = shared.lock();
+        *shared = shared.saturating_sub(took);
+        Some(result)
+    }
 }
 
 /// Whether a statement ended because of a [`Limit`] or a [`Cancel`].

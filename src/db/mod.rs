@@ -22,7 +22,7 @@ pub mod value;
 mod version;
 
 pub use database::Database;
-pub use limit::{Cancel, Limit};
+pub use limit::{Budget, Cancel, Limit};
 pub use registry::{OpenOptions, OpenReport, Registry, Source};
 pub use snapshot::PageSnapshot;
 pub use value::Value;

@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::ffi::Snapshot;
-use super::limit::{Cancel, Limit, is_interrupt};
+use super::limit::{Budget, Cancel, Limit, is_interrupt};
 use super::opened::Opened;
 use super::pool::{self, Pooled};
 use super::{Database, Version, schema::Schema};
@@ -215,6 +215,22 @@ impl<'d> PageSnapshot<'d> {
             } else {
                 classify(error)
             }
+        })
+    }
+
+    /// Runs one job in this state within a budget that it shares with others.
+    /// [`SqlError::TimeLimit`] too if nothing of it is left.
+    pub fn read_within<T>(
+        &self,
+        budget: &Budget,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, SqlError> {
+        let result = self.read(Limit::NONE, |connection| {
+            budget.enforce(connection, &self.cancel, job).transpose()
+        })?;
+        result.ok_or_else(|| {
+            self.note_gap();
+            SqlError::TimeLimit
         })
     }
 

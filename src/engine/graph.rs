@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::{Engine, ExtrasMode, Page, Shape};
+use super::{Engine, Page, Way};
 
 /// A job's place in its graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,24 +55,17 @@ impl<'j> Graph<'j> {
     }
 
     /// Runs all jobs and returns when the last has ended: over the pool, or
-    /// here in the order of adding, as mode, load and the cost of the last page
-    /// of this shape say. `asked` is the request's own wish; `before` is called
-    /// before jobs run at the same time. To be called on a thread of the pool,
-    /// with no connection or lock held.
-    pub fn run(
-        self,
-        page: &Page<'_>,
-        shape: Shape,
-        asked: Option<ExtrasMode>,
-        before: impl FnOnce(),
-    ) {
+    /// here in the order of adding, as `way` says. `before` is called before
+    /// jobs run at the same time. To be called on a thread of the pool, with no
+    /// connection or lock held.
+    pub fn run(self, page: &Page<'_>, way: Way, before: impl FnOnce()) {
         let shared = &page.engine.0;
         shared
             .stats
             .jobs
             .fetch_add(self.jobs.len() as u64, Ordering::Relaxed);
         let began = Instant::now();
-        let cost = if self.jobs.len() > 1 && page.runs_parallel(asked, shape) {
+        let cost = if self.jobs.len() > 1 && way.is_parallel {
             before();
             self.run_over_pool(page.engine)
         } else {
@@ -83,7 +76,7 @@ impl<'j> Graph<'j> {
             }
             began.elapsed()
         };
-        shared.costs.note(shape, cost);
+        shared.costs.note(way.shape, cost);
     }
 
     /// Returns the time that all jobs took together.
@@ -140,7 +133,7 @@ impl<'j: 's, 's> Run<'j, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::EngineOptions;
+    use super::super::{EngineOptions, ExtrasMode, Shape};
     use super::*;
     use crate::db::Cancel;
 
@@ -163,7 +156,7 @@ mod tests {
             let left = graph.add(&[top], || seen.lock().push("side"));
             let right = graph.add(&[top], || seen.lock().push("side"));
             graph.add(&[left, right], || seen.lock().push("bottom"));
-            graph.run(&page, Shape::of("diamond"), Some(asked), || ());
+            graph.run(&page, page.way(Shape::of("diamond"), Some(asked)), || ());
         });
         seen.into_inner()
     }

@@ -3,14 +3,17 @@
 //! An actix worker hands a whole page over with [`Engine::offload`] and is free
 //! again; [`admission`] bounds how many pages are inside. On the pool, a page
 //! runs its extras as a [`graph`] of jobs, side by side or one after another as
-//! the [`mode`] says. [`stats`] counts what happens. Answers without an end in
+//! the [`mode`] says; a long scan is cut into [`morsels`], and jobs that are equal
+//! run once ([`flights`]). [`stats`] counts what happens. Answers without an end in
 //! sight are made by [`exports`], on threads of their own.
 
 pub mod admission;
 pub mod cost;
 pub mod exports;
+pub mod flights;
 pub mod graph;
 pub mod mode;
+pub mod morsels;
 pub mod offload;
 pub mod stats;
 
@@ -20,9 +23,11 @@ use std::time::Duration;
 
 pub use cost::Shape;
 pub use exports::{Pieces, Sink};
+pub use flights::{Claim, Flight, Flights, Waiting};
 pub use graph::Graph;
 pub use mode::ExtrasMode;
-pub use offload::Page;
+pub use morsels::Morsels;
+pub use offload::{Page, Way};
 
 use admission::Admission;
 use cost::Costs;
@@ -56,9 +61,10 @@ impl EngineOptions {
     }
 
     /// Connections that a database needs at the most: one that each page
-    /// holds as its anchor, one for the job that each thread runs, one for each export.
+    /// holds as its anchor, one for the job that each thread runs, one for each
+    /// export, and one that looks for changes.
     pub fn connections(&self) -> u32 {
-        let most = self.page_limit() + self.threads.max(1) + exports::LIMIT;
+        let most = self.page_limit() + self.threads.max(1) + exports::LIMIT + 1;
         u32::try_from(most).unwrap_or(u32::MAX)
     }
 }

@@ -17,6 +17,14 @@ pub struct Page<'e> {
     pub cancel: Cancel,
 }
 
+/// How the jobs of one page are run.
+#[derive(Debug, Clone, Copy)]
+pub struct Way {
+    pub(super) shape: Shape,
+    /// Side by side.
+    pub is_parallel: bool,
+}
+
 /// Cancels the page when its future is dropped: actix-web drops it when the client has gone.
 pub(super) struct CancelOnDrop(pub(super) Cancel);
 
@@ -98,18 +106,25 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> Error {
 }
 
 impl Page<'_> {
-    /// Whether a page of this shape runs its jobs side by side. `asked` is the
-    /// request's own wish, which is granted whatever it costs.
-    pub(super) fn runs_parallel(&self, asked: Option<ExtrasMode>, shape: Shape) -> bool {
+    /// How a page of this shape runs its jobs: as the mode, the load and the cost of
+    /// the last page of this shape say. `asked` is the request's own wish,
+    /// which is granted whatever it costs.
+    pub fn way(&self, shape: Shape, asked: Option<ExtrasMode>) -> Way {
         let worth = || self.engine.threads() > 1 && self.engine.0.costs.is_worth(shape);
-        match (asked, self.engine.mode()) {
+        let is_parallel = match (asked, self.engine.mode()) {
             (Some(ExtrasMode::Parallel), _) => true,
             (Some(ExtrasMode::Sequential), _) | (None, ExtrasMode::Sequential) => false,
             (None, ExtrasMode::Parallel) => worth(),
             (Some(ExtrasMode::Auto), _) | (None, ExtrasMode::Auto) => {
                 self.engine.has_idle_threads() && worth()
             }
-        }
+        };
+        Way { shape, is_parallel }
+    }
+
+    /// Threads that jobs can run on at the same time.
+    pub fn threads(&self) -> usize {
+        self.engine.threads()
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::future::Future;
 use std::hash::BuildHasher as _;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -79,14 +80,17 @@ impl Answers {
     /// The answer under `key`: one that is kept, the one that another request
     /// is having made at this moment, or one that `make` makes. If the client of
     /// the request that makes it leaves, the next that waits makes it.
-    pub async fn answer(
+    pub async fn answer<F>(
         &self,
         key: Key,
         if_none_match: Option<&str>,
-        make: impl Future<Output = Result<Response>>,
-    ) -> Result<Response> {
+        make: impl FnOnce() -> Pin<Box<F>>,
+    ) -> Result<Response>
+    where
+        F: Future<Output = Result<Response>>,
+    {
         let Some(kept) = &self.kept else {
-            return make.await;
+            return make().await;
         };
         let tag = self.tag(&key);
         // Nobody knows the tag but from an answer that lasts, and it stands for this version.
@@ -95,8 +99,7 @@ impl Answers {
         }
         let answer = match kept.get(&key).await {
             Some(answer) => answer.response(),
-            None => kept
-                .try_get_with(key, self.make(make, tag))
+            None => Box::pin(kept.try_get_with(key, self.make(make(), tag)))
                 .await
                 .map_or_else(|passing| passing.result(), |answer| Ok(answer.response()))?,
         };
@@ -113,7 +116,7 @@ impl Answers {
 
     async fn make(
         &self,
-        make: impl Future<Output = Result<Response>>,
+        make: Pin<Box<impl Future<Output = Result<Response>>>>,
         tag: String,
     ) -> Result<Arc<Answer>, Passing> {
         let response = make.await.map_err(Passing::Error)?;
@@ -222,13 +225,13 @@ mod tests {
     #[actix_web::test]
     async fn an_answer_that_lasts_is_made_once() {
         let answers = Answers::new(1 << 20);
-        let first = answers.answer(key("/a"), None, async { Ok(text("a", true)) });
+        let first = answers.answer(key("/a"), None, || Box::pin(async { Ok(text("a", true)) }));
         assert_eq!(body(&first.await.unwrap()), b"a");
-        let again = answers.answer(key("/a"), None, async { panic!("made twice") });
+        let again = answers.answer(key("/a"), None, || Box::pin(async { panic!("made twice") }));
         assert_eq!(body(&again.await.unwrap()), b"a");
-        let other = answers.answer(key("/b"), None, async { Ok(text("b", false)) });
+        let other = answers.answer(key("/b"), None, || Box::pin(async { Ok(text("b", false)) }));
         assert_eq!(etag(&other.await.unwrap()), None);
-        let again = answers.answer(key("/b"), None, async { Ok(text("c", false)) });
+        let again = answers.answer(key("/b"), None, || Box::pin(async { Ok(text("c", false)) }));
         assert_eq!(body(&again.await.unwrap()), b"c");
     }
 
@@ -237,10 +240,12 @@ mod tests {
         let answers = Answers::new(1 << 20);
         let made = AtomicUsize::new(0);
         let ask = || {
-            answers.answer(key("/a"), None, async {
-                made.fetch_add(1, Relaxed);
-                tokio::task::yield_now().await;
-                Err(Error::NotFound("no such page".into()))
+            answers.answer(key("/a"), None, || {
+                Box::pin(async {
+                    made.fetch_add(1, Relaxed);
+                    tokio::task::yield_now().await;
+                    Err(Error::NotFound("no such page".into()))
+                })
             })
         };
         let results = join_all([ask(), ask(), ask()]).await;
@@ -255,15 +260,19 @@ mod tests {
     #[actix_web::test]
     async fn a_client_that_has_this_version_gets_304_and_nothing_is_made() {
         let answers = Answers::new(1 << 20);
-        let first = answers.answer(key("/a"), None, async { Ok(text("a", true)) });
+        let first = answers.answer(key("/a"), None, || Box::pin(async { Ok(text("a", true)) }));
         let tag = etag(&first.await.unwrap()).unwrap().to_owned();
-        let again = answers.answer(key("/a"), Some(&tag), async { panic!("made twice") });
+        let again = answers.answer(key("/a"), Some(&tag), || {
+            Box::pin(async { panic!("made twice") })
+        });
         let again = again.await.unwrap();
         assert_eq!((again.status, etag(&again)), (304, Some(tag.as_str())));
-        let changed = answers.answer(key("/b"), Some(&tag), async { Ok(text("b", true)) });
+        let changed = answers.answer(key("/b"), Some(&tag), || {
+            Box::pin(async { Ok(text("b", true)) })
+        });
         assert_eq!(changed.await.unwrap().status, 200);
-        let missing = answers.answer(key("/c"), Some("*"), async {
-            Err(Error::NotFound("no such page".into()))
+        let missing = answers.answer(key("/c"), Some("*"), || {
+            Box::pin(async { Err(Error::NotFound("no such page".into())) })
         });
         assert!(missing.await.is_err());
     }
@@ -274,7 +283,10 @@ mod tests {
         for n in 0..200 {
             let address = format!("/{n}");
             let page = async { Ok(Response::whole(200, TEXT, vec![b'x'; 5_000]).lasting(true)) };
-            answers.answer(key(&address), None, page).await.unwrap();
+            answers
+                .answer(key(&address), None, || Box::pin(page))
+                .await
+                .unwrap();
         }
         let kept = answers.kept.as_ref().unwrap();
         kept.run_pending_tasks().await;

@@ -31,6 +31,7 @@ use crate::config::Config;
 use crate::db::Registry;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::table::extras::kept::KeptExtras;
 
 /// A connection that asks for nothing is closed after this long.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -40,6 +41,9 @@ const SLOW_CLIENT: Duration = Duration::from_secs(10);
 const BACKLOG: u32 = 2048;
 /// A client may take this long to notice that its connection is being closed.
 const DISCONNECT: Duration = Duration::from_secs(1);
+
+/// One part in so many of the cache is for extras, which are small beside whole answers.
+const EXTRAS: u64 = 4;
 
 /// Everything that answering a request needs; made once, changed never.
 pub struct App {
@@ -51,6 +55,8 @@ pub struct App {
     pub engine: Engine,
     /// Answers that are kept while their databases stay the same.
     pub(super) answers: Answers,
+    /// Extras of tables that are kept the same way.
+    pub(super) extras: KeptExtras,
     /// The HTML templates.
     pub templates: Templates,
     /// The files of the program.
@@ -70,11 +76,13 @@ impl App {
     /// One sentence: a template does not compile, or SQLite does not work at all.
     pub fn new(config: Config, registry: Registry, engine: Engine) -> Result<Self, String> {
         let statics = Statics::built_in();
+        let cache_bytes = config.settings.result_cache_mb.saturating_mul(1 << 20);
         Ok(Self {
             templates: Templates::built_in(&config, &statics)?,
             versions: versions::versions().map_err(|error| format!("SQLite: {error}"))?,
             statics,
-            answers: Answers::new(config.settings.result_cache_mb.saturating_mul(1 << 20)),
+            answers: Answers::new(cache_bytes - cache_bytes / EXTRAS),
+            extras: KeptExtras::new(cache_bytes / EXTRAS),
             config,
             registry,
             engine,

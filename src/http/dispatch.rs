@@ -31,14 +31,25 @@ pub async fn answer(
 }
 
 async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> Result<Response> {
-    match key(app, &request, &route) {
-        Some(key) => {
-            let seen = key.versions.first().copied();
-            let if_none_match = terms.if_none_match.as_deref();
-            let page = make(app, request, terms, route, seen);
-            app.answers.answer(key, if_none_match, page).await
+    let if_none_match = terms.if_none_match.as_deref();
+    match route {
+        Route::Special { page, format } => special::show(app, &request, page, format),
+        Route::Static(name) => {
+            let hash = request.query.get("_hash");
+            app.statics.file(&name, hash, if_none_match)
         }
-        None => make(app, request, terms, route, None).await,
+        Route::Favicon => app.statics.icon(if_none_match),
+        Route::Moved { to, keep_query } => Ok(moved(&request, terms, &to, keep_query)),
+        Route::Nothing => Err(errors::nothing()),
+        route => match key(app, &request, &route) {
+            Some(key) => {
+                let seen = key.versions.first().copied();
+                // Boxed, and only when it is needed: it is large beside what most requests need.
+                let make = || Box::pin(of_database(app, request, terms, route, seen));
+                app.answers.answer(key, if_none_match, make).await
+            }
+            None => Box::pin(of_database(app, request, terms, route, None)).await,
+        },
     }
 }
 
@@ -89,8 +100,8 @@ fn push_size(address: &mut String, database: &Database) {
     let _ = write!(address, " {}", database.size());
 }
 
-/// Has the page made. `seen` is the version that its database had when the request came in.
-async fn make(
+/// Makes a page of a database. `seen` is the version that it had when the request came in.
+async fn of_database(
     app: &Arc<App>,
     request: Request,
     terms: &Terms,
@@ -99,13 +110,6 @@ async fn make(
 ) -> Result<Response> {
     let if_none_match = terms.if_none_match.as_deref();
     match route {
-        Route::Special { page, format } => special::show(app, &request, page, format),
-        Route::Static(name) => {
-            let hash = request.query.get("_hash");
-            app.statics.file(&name, hash, if_none_match)
-        }
-        Route::Favicon => app.statics.icon(if_none_match),
-        Route::Moved { to, keep_query } => Ok(moved(&request, terms, &to, keep_query)),
         Route::Table {
             database,
             table: name,
@@ -130,7 +134,7 @@ async fn make(
             pks,
             format,
         } => row::show(app, request, &database, name, &pks, format).await,
-        Route::Nothing => Err(errors::nothing()),
+        _ => Err(errors::nothing()),
     }
 }
 

@@ -8,13 +8,15 @@ use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
 use super::table_csv;
 use super::templates::{Crumb, Frame};
+use crate::db::turns::Turn;
 use crate::db::{Database, Version};
 use crate::engine::Page;
 use crate::error::{Error, Result};
 use crate::render::extras_json::{Sources, extras};
 use crate::render::links::Links;
 use crate::render::{json, table_html};
-use crate::table::execute::{Wanted, execute};
+use crate::table::execute::{Asked, Executed, Wanted, execute};
+use crate::table::extras::kept::KeptExtras;
 use crate::table::redirect::canonical_query;
 use crate::table::request::{Format, Shape, TableRequest};
 use crate::table::{TablePage, request};
@@ -58,17 +60,41 @@ pub async fn show(
         drop(turn);
         table_csv::show(job).await?
     } else {
-        app.engine
-            .offload(move |page| {
-                let response = job.run(page);
-                drop(turn);
-                response
-            })
-            .await?
+        page(&Arc::new(job), turn).await?
     };
     Ok(response
         .cached_for(ttl)
         .header("referrer-policy", "no-referrer"))
+}
+
+/// The page as HTML or JSON. Where other pages are computing some of its
+/// extras, it waits for them without a thread, a connection or a turn.
+async fn page(job: &Arc<Job>, turn: Option<Turn>) -> Result<Response> {
+    let engine = &job.app.engine;
+    let here = job.clone();
+    let first = engine.offload(move |page| {
+        let executed = here.execute(page, Some(&here.app.extras))?;
+        drop(turn);
+        Ok(match executed {
+            Executed::Done(content) => Ok(here.render(&content)?),
+            Executed::Unfinished(unfinished) => Err(unfinished),
+        })
+    });
+    let unfinished = match first.await? {
+        Ok(response) => return Ok(response),
+        Err(unfinished) => unfinished,
+    };
+    let here = job.clone();
+    if let Some(content) = unfinished.finish().await {
+        return engine.offload(move |_| here.render(&content)).await;
+    }
+    let turn = job.database.turns.enter().await;
+    let again = engine.offload(move |page| {
+        let content = here.execute_alone(page)?;
+        drop(turn);
+        here.render(&content)
+    });
+    again.await
 }
 
 fn format_of(extension: &Extension) -> Result<Format> {
@@ -100,32 +126,43 @@ pub struct Job {
 }
 
 impl Job {
-    /// Runs the plan.
-    pub fn execute(&self, page: &Page<'_>) -> Result<TablePage> {
-        let wanted = Wanted::by(&self.request, &self.app.config, self.format);
+    /// Runs the plan, with the extras that `kept` has.
+    fn execute(&self, page: &Page<'_>, kept: Option<&KeptExtras>) -> Result<Executed> {
         execute(
             page,
-            &self.app.config,
-            &self.database,
-            &self.table,
-            &self.request,
-            wanted,
-            self.seen,
+            &Asked {
+                config: &self.app.config,
+                database: &self.database,
+                table: &self.table,
+                request: &self.request,
+                wanted: Wanted::by(&self.request, &self.app.config, self.format),
+                seen: self.seen,
+                kept,
+            },
         )
     }
 
-    fn run(&self, page: &Page<'_>) -> Result<Response> {
-        let content = self.execute(page)?;
+    /// Runs the plan by itself.
+    pub fn execute_alone(&self, page: &Page<'_>) -> Result<TablePage> {
+        match self.execute(page, None)? {
+            Executed::Done(content) => Ok(content),
+            Executed::Unfinished(_) => Err(Error::Internal(
+                "a page that shares nothing waits for another".into(),
+            )),
+        }
+    }
+
+    fn render(&self, content: &TablePage) -> Result<Response> {
         let links = Links::new(&self.http, &self.database.name, &self.table);
         let sources = Sources {
             config: &self.app.config,
             database: &self.database,
             http: &self.http,
             request: &self.request,
-            page: &content,
+            page: content,
             links: &links,
         };
-        let next_url = Self::next_url(&content, &links);
+        let next_url = Self::next_url(content, &links);
         let response = match self.format {
             Format::Html => self.html(&sources, next_url.as_deref())?,
             _ => self.json(&sources, next_url.as_deref())?,

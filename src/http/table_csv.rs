@@ -55,7 +55,7 @@ async fn part(job: &Job, header: bool) -> Result<Part> {
     let turn = job.database.turns.enter().await;
     engine
         .offload(move |page| {
-            let content = job.execute(page)?;
+            let content = job.execute_alone(page)?;
             drop(turn);
             let expanded = expanded(&job, &content);
             let table_url = job.http.absolute(&format!(

@@ -195,6 +195,10 @@ fn facet(s: &Sources<'_>, facet: &Facet) -> Json {
         json.insert("results".into(), json!(values));
     }
     json.insert("truncated".into(), json!(facet.counted.truncated));
+    if let Some(rows) = facet.counted.rows_scanned {
+        json.insert("partial".into(), json!(true));
+        json.insert("rows_scanned".into(), json!(rows));
+    }
     json.into()
 }
 

@@ -20,6 +20,8 @@ pub(super) struct FacetBox<'a> {
     truncated: bool,
     more_url: String,
     count_of_values: String,
+    /// Rows that were counted in time, where that is not all: with separators.
+    rows_scanned: String,
     values: Vec<FacetLine>,
 }
 
@@ -68,6 +70,10 @@ pub(super) fn facet_box<'a>(s: &Sources<'a>, facet: &'a Facet) -> FacetBox<'a> {
             String::new()
         },
         count_of_values: number::thousands(facet.counted.values.len() as u64),
+        rows_scanned: facet
+            .counted
+            .rows_scanned
+            .map_or_else(String::new, number::thousands),
         values: values.collect(),
     }
 }
@@ -77,7 +83,7 @@ fn facet_line(s: &Sources<'_>, facet: &Facet, value: &Value, count: u64) -> Face
     let label = facet.label(value);
     FacetLine {
         value: value.display().into_owned(),
-        label: if label.is_null() && facet.labels.is_some() {
+        label: if label.is_null() && facet.counted.labels.is_some() {
             String::new()
         } else {
             label.display().into_owned()

@@ -2,10 +2,10 @@
 
 use parking_lot::Mutex;
 
-use super::incoming::{self, Budget, Incoming};
+use super::incoming::{self, Incoming};
 use super::{RowPage, RowPlan, RowRequest};
 use crate::config::Config;
-use crate::db::{Database, Limit, PageSnapshot, Value};
+use crate::db::{Budget, Database, Limit, PageSnapshot, Value};
 use crate::engine::{Graph, Page, Shape};
 use crate::error::{Error, Result};
 use crate::table::execute::as_invalid_sql;
@@ -92,7 +92,7 @@ pub fn execute(
         });
     }
     let shape = Shape::of(("row", &database.name, &table.name, keys.len()));
-    graph.run(page, shape, None, || snapshot.share());
+    graph.run(page, page.way(shape, None), || snapshot.share());
     if page.cancel.is_cancelled() {
         return Err(Error::Cancelled);
     }

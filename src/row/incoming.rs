@@ -1,12 +1,8 @@
 //! Rows of other tables that refer to a row: how many there are.
 
-use std::time::{Duration, Instant};
-
-use parking_lot::Mutex;
-
 use crate::db::schema::IncomingKey;
 use crate::db::snapshot::SqlError;
-use crate::db::{Limit, PageSnapshot, Value};
+use crate::db::{Budget, PageSnapshot, Value};
 use crate::error::Result;
 use crate::text::identifier::escape;
 
@@ -21,38 +17,9 @@ pub struct Incoming {
     pub count: Option<i64>,
 }
 
-/// The time that all counts of a page may take together. A table may be
-/// referred to by hundreds of others, and each of them may lack an index.
-pub struct Budget {
-    left: Mutex<Duration>,
-    is_bounded: bool,
-}
-
-impl Budget {
-    /// So many milliseconds; 0 is no limit.
-    pub fn millis(ms: u64) -> Self {
-        Self {
-            left: Mutex::new(Duration::from_millis(ms)),
-            is_bounded: ms > 0,
-        }
-    }
-
-    /// The limit for the next count, `None` if there is no time left.
-    fn limit(&self) -> Option<Limit> {
-        if !self.is_bounded {
-            return Some(Limit::NONE);
-        }
-        let left = u64::try_from(self.left.lock().as_millis()).unwrap_or(u64::MAX);
-        (left > 0).then(|| Limit::millis(left))
-    }
-
-    fn spend(&self, time: Duration) {
-        let mut left = self.left.lock();
-        *left = left.saturating_sub(time);
-    }
-}
-
-/// Counts the rows of one key. `None` if the time limit struck.
+/// Counts the rows of one key within `budget`, which all counts of the page share:
+/// a table may be referred to by hundreds of others, and each of them may lack
+/// an index. `None` if the time is up.
 pub fn count(
     snapshot: &PageSnapshot<'_>,
     key: &IncomingKey,
@@ -63,21 +30,15 @@ pub fn count(
         // NULL refers to nothing.
         return Ok(Some(0));
     }
-    let Some(limit) = budget.limit() else {
-        snapshot.note_gap();
-        return Ok(None);
-    };
     let sql = format!(
         "select count(*) from {} where {} = ?",
         escape(&key.other_table),
         escape(&key.other_column)
     );
-    let counted = snapshot.read(limit, |connection| {
-        let began = Instant::now();
-        let mut statement = connection.prepare_cached(&sql)?;
-        let count = statement.query_row([value], |row| row.get(0));
-        budget.spend(began.elapsed());
-        count
+    let counted = snapshot.read_within(budget, |connection| {
+        connection
+            .prepare_cached(&sql)?
+            .query_row([value], |row| row.get(0))
     });
     match counted {
         Ok(count) => Ok(Some(count)),
@@ -124,12 +85,9 @@ mod tests {
     fn a_count_without_time_is_left_out() {
         let (_folder, database) = test_database("create table child (parent)");
         let snapshot = PageSnapshot::begin(&database, &Cancel::default()).unwrap();
-        let budget = Budget::millis(5);
-        budget.spend(Duration::from_millis(6));
-        assert_eq!(
-            count(&snapshot, &key(), &Value::Integer(1), &budget),
-            Ok(None)
-        );
+        let counted = count(&snapshot, &key(), &Value::Integer(1), &Budget::spent());
+        assert_eq!(counted, Ok(None));
+        assert!(snapshot.has_gaps());
     }
 
     #[test]

@@ -2,26 +2,24 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use super::extras::facets::FacetValues;
+use super::extras::facet_scan::FacetScan;
+use super::extras::facets::{Counted, FacetValues};
+use super::extras::kept::{ExtraKey, ExtraValue, KeptExtras, Keys, What};
 use super::extras::labels::{Labels, Lookup};
-use super::extras::suggest::SuggestedFacet;
-use super::extras::{Extra, FacetRequest, count, facets, suggest};
+use super::extras::{Extra, FacetKind, FacetRequest, count, facets, suggest};
 use super::fetch;
-use super::page::{Facet, TablePage};
+use super::page::TablePage;
 use super::plan::Plan;
 use super::request::{self, TableRequest};
-use super::rows::Rows;
+use super::results::{Rank, Results};
+use super::steady::is_steady;
 use crate::config::Config;
 use crate::db::schema::{ForeignKey, Schema};
 use crate::db::snapshot::{SqlError, sqlite_message};
 use crate::db::{Database, Limit, PageSnapshot, Version};
-use crate::engine::graph::JobId;
-use crate::engine::{Graph, Page, Shape};
+use crate::engine::{Claim, Flight, Graph, Page, Shape, Waiting};
 use crate::error::{Error, Result};
 use crate::text::identifier::escape;
-use crate::text::steady;
 
 /// Which of the extras that need SQL a page wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,6 +58,94 @@ impl Wanted {
     }
 }
 
+/// A page that is asked for.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// Settings and the options of tables.
+    pub config: &'a Config,
+    /// The database.
+    pub database: &'a Database,
+    /// The name of the table, which may not exist.
+    pub table: &'a str,
+    /// What is asked of it.
+    pub request: &'a TableRequest,
+    /// The extras that take SQL.
+    pub wanted: Wanted,
+    /// The version of the database when the request came in.
+    pub seen: Option<Version>,
+    /// Extras that are there already; without, the page makes its own.
+    pub kept: Option<&'a KeptExtras>,
+}
+
+/// A page whose jobs have ended.
+pub enum Executed {
+    /// It is all there.
+    Done(TablePage),
+    /// Some of its extras are being computed for other pages.
+    Unfinished(Unfinished),
+}
+
+/// A page that lacks extras which are on their way. It holds no connection.
+pub struct Unfinished {
+    schema: Arc<Schema>,
+    plan: Plan,
+    results: Results,
+    with_partial_facets: bool,
+    lasts: bool,
+    waiting: Vec<(Place, Waiting<ExtraValue>)>,
+}
+
+impl Unfinished {
+    /// Waits for what is on its way. `None` if another page gave up: then
+    /// this one has to be executed again, without what is kept.
+    pub async fn finish(mut self) -> Option<TablePage> {
+        for (place, waiting) in std::mem::take(&mut self.waiting) {
+            let value = waiting.result().await?;
+            self.lasts &= value.is_complete();
+            self.results.put(place, value);
+        }
+        Some(self.page())
+    }
+
+    fn page(self) -> TablePage {
+        let Self { schema, plan, .. } = self;
+        self.results
+            .into_page(schema, plan, self.with_partial_facets, self.lasts)
+    }
+}
+
+/// Where an extra stands on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    Count,
+    /// By the place in the plan.
+    Facet(usize),
+    Suggestions,
+}
+
+/// An extra that this page computes; others may be waiting for it.
+type Mine = Option<Flight<ExtraKey, ExtraValue>>;
+
+impl Results {
+    fn put(&self, place: Place, value: ExtraValue) {
+        match (place, value) {
+            (Place::Facet(n), ExtraValue::Facet(counted)) => self.facets.lock().push((n, counted)),
+            (_, ExtraValue::Count(counted)) => *self.count.lock() = counted,
+            (_, ExtraValue::Suggestions(suggested)) => *self.suggested.lock() = suggested,
+            (_, ExtraValue::Facet(_)) => {}
+        }
+    }
+
+    /// Puts an extra that this page computed in its place, and gives it to those who wait.
+    fn land(&self, place: Place, value: ExtraValue, flight: Mine) {
+        if let Some(flight) = flight {
+            let keep = value.is_complete();
+            flight.land(value.clone(), keep);
+        }
+        self.put(place, value);
+    }
+}
+
 /// What the jobs need to know.
 pub(super) struct Context<'c> {
     pub(super) config: &'c Config,
@@ -70,70 +156,20 @@ pub(super) struct Context<'c> {
     pub(super) plan: &'c Plan,
 }
 
-/// A facet by its place in the plan: what was asked for, its values unless it
-/// ran out of time, and their labels.
-type CountedFacet = (usize, FacetRequest, Option<FacetValues>, Option<Labels>);
-
-/// Where the jobs leave their results. Each place has one writer; the locks are never waited for long.
-#[derive(Default)]
-struct Results {
-    rows: Mutex<Rows>,
-    next: Mutex<Option<String>>,
-    labels: Mutex<Vec<Option<Labels>>>,
-    count: Mutex<Option<i64>>,
-    facets: Mutex<Vec<CountedFacet>>,
-    suggested: Mutex<Vec<SuggestedFacet>>,
-    /// The error of the page, with the place in the order below of the job that failed.
-    error: Mutex<Option<(Rank, Error)>>,
-}
-
-/// Whose error a page reports when several jobs fail: the first of these. So
-/// the answer is the same whichever job ends first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Rows,
-    Labels,
-    Facet(usize),
-    Count,
-    Suggestions,
-}
-
-impl Results {
-    /// Does the work of a job, unless the page has failed at an earlier place already.
-    fn step(&self, rank: Rank, work: impl FnOnce() -> Result<()>) {
-        if self
-            .error
-            .lock()
-            .as_ref()
-            .is_some_and(|(failed, _)| *failed < rank)
-        {
-            return;
-        }
-        if let Err(error) = work() {
-            let mut first = self.error.lock();
-            if first.as_ref().is_none_or(|(failed, _)| rank < *failed) {
-                *first = Some((rank, error));
-            }
-        }
-    }
-}
-
-/// Runs the page of `table` that `request` asks for. `seen` is the version of
-/// the database when the request came in.
-pub fn execute(
-    page: &Page<'_>,
-    config: &Config,
-    database: &Database,
-    table: &str,
-    request: &TableRequest,
-    wanted: Wanted,
-    seen: Option<Version>,
-) -> Result<TablePage> {
-    let snapshot = PageSnapshot::begin_at(database, &page.cancel, seen)?;
+/// Runs the page that is asked for.
+pub fn execute(page: &Page<'_>, asked: &Asked<'_>) -> Result<Executed> {
+    let Asked {
+        config,
+        database,
+        request,
+        wanted,
+        ..
+    } = *asked;
+    let snapshot = PageSnapshot::begin_at(database, &page.cancel, asked.seen)?;
     let schema: Arc<Schema> = snapshot.schema()?;
     let table = schema
-        .table(table)
-        .ok_or_else(|| Error::NotFound(format!("Table not found: {table}")))?;
+        .table(asked.table)
+        .ok_or_else(|| Error::NotFound(format!("Table not found: {}", asked.table)))?;
     let table_config = config.table(&database.name, &table.name);
     let plan = Plan::new(request, table, &schema, &config.settings, table_config)?;
     let context = Context {
@@ -145,31 +181,41 @@ pub fn execute(
         plan: &plan,
     };
     check_wheres(&context)?;
+    let is_steady = is_steady(&context);
     let results = Results::default();
-    let graph = graph(&context, &results, wanted);
-    let shape = Shape::of(("table", &database.name, &plan.sql, &plan.facets, wanted));
-    graph.run(page, shape, request.mode, || snapshot.share());
+    let mut waiting = Vec::new();
+    let kept = asked.kept.filter(|_| is_steady);
+    let mine = claim(&context, kept, wanted, &results, &mut waiting);
+
+    let places: Vec<Place> = mine.iter().map(|(place, _)| *place).collect();
+    let shape = Shape::of(("table", &database.name, &plan.sql, &plan.facets, places));
+    let way = page.way(shape, request.mode);
+    let threads = if way.is_parallel { page.threads() } else { 1 };
+    let scan = facet_scan(page, &context, &mine, threads)?;
+    let graph = graph(&context, &results, mine, scan.as_ref(), threads);
+    graph.run(page, way, || snapshot.share());
     if page.cancel.is_cancelled() {
         return Err(Error::Cancelled);
     }
-    let lasts = is_steady(&context) && !snapshot.has_gaps();
+    let lasts = is_steady && !snapshot.has_gaps();
+    drop(scan);
     drop(snapshot);
-    finish(schema, plan, results, lasts)
-}
-
-/// Whether the page shows the content of the database and nothing else, so that
-/// it stays right as long as that stays the same.
-fn is_steady(context: &Context<'_>) -> bool {
-    let (schema, request) = (context.schema, context.request);
-    let is_steady = |name: &String| schema.find(name).is_none_or(|table| table.steady);
-    let table = &context.plan.table;
-    let labelled = table.foreign_keys.iter().map(|key| &key.other_table);
-    let through = request.through.iter().map(|through| &through.table);
-    table.steady
-        && labelled.chain(through).chain(&request.fts.0).all(is_steady)
-        // A condition may read any table.
-        && (request.wheres.is_empty() || schema.is_steady())
-        && request.wheres.iter().all(|clause| steady::is_steady(clause))
+    if let Some(error) = results.error() {
+        return Err(error);
+    }
+    let unfinished = Unfinished {
+        with_partial_facets: !request.no_partial_facets,
+        schema,
+        plan,
+        results,
+        lasts,
+        waiting,
+    };
+    Ok(if unfinished.waiting.is_empty() {
+        Executed::Done(unfinished.page())
+    } else {
+        Executed::Unfinished(unfinished)
+    })
 }
 
 /// Each `_where` must be a condition by itself, so that none can close the
@@ -188,9 +234,87 @@ fn check_wheres(context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Looks which extras are there already, or on their way; those that are left this
+/// page computes itself.
+fn claim(
+    context: &Context<'_>,
+    kept: Option<&KeptExtras>,
+    wanted: Wanted,
+    results: &Results,
+    waiting: &mut Vec<(Place, Waiting<ExtraValue>)>,
+) -> Vec<(Place, Mine)> {
+    let facets = &context.plan.facets;
+    let facets = facets.iter().enumerate().filter(|_| wanted.facets);
+    let mut places: Vec<_> = facets
+        .map(|(n, facet)| (Place::Facet(n), What::Facet(facet)))
+        .collect();
+    if wanted.count {
+        places.push((Place::Count, What::Count));
+    }
+    if wanted.suggested {
+        places.push((Place::Suggestions, What::Suggestions));
+    }
+    let keys = kept
+        .filter(|kept| kept.is_on())
+        .zip(context.snapshot.version());
+    let Some((kept, version)) = keys else {
+        return places.into_iter().map(|(place, _)| (place, None)).collect();
+    };
+    let keys = Keys::new(
+        version,
+        &context.database.name,
+        context.plan,
+        context.request,
+    );
+    let mut mine = Vec::with_capacity(places.len());
+    for (place, what) in places {
+        match kept.claim(keys.key(what)) {
+            Some(Claim::Kept(value)) => results.put(place, value),
+            Some(Claim::Waiting(wait)) => waiting.push((place, wait)),
+            Some(Claim::Mine(flight)) => mine.push((place, Some(flight))),
+            None => mine.push((place, None)),
+        }
+    }
+    mine
+}
+
+/// The scan of the facets of this page that one scan can count.
+fn facet_scan<'s>(
+    page: &'s Page<'_>,
+    context: &Context<'s>,
+    mine: &[(Place, Mine)],
+    threads: usize,
+) -> Result<Option<FacetScan<'s>>> {
+    let facets: Vec<&FacetRequest> = mine
+        .iter()
+        .filter_map(|(place, _)| scanned(context, *place))
+        .collect();
+    if facets.is_empty() {
+        return Ok(None);
+    }
+    let limit = context.config.settings.facet_time_limit_ms;
+    let (snapshot, plan) = (context.snapshot, context.plan);
+    FacetScan::new(snapshot, plan, &page.cancel, &facets, limit, threads).map(Some)
+}
+
+/// The facet at a place, if the scan counts it.
+fn scanned<'c>(context: &Context<'c>, place: Place) -> Option<&'c FacetRequest> {
+    let Place::Facet(n) = place else {
+        return None;
+    };
+    let facet = &context.plan.facets[n];
+    facets::can_tally(context.plan, facet).then_some(facet)
+}
+
 /// The jobs of the page. The rows come first: when jobs run one after another,
 /// wrong SQL is found before anything dear is done.
-fn graph<'j>(context: &'j Context<'j>, results: &'j Results, wanted: Wanted) -> Graph<'j> {
+fn graph<'j>(
+    context: &'j Context<'j>,
+    results: &'j Results,
+    mine: Vec<(Place, Mine)>,
+    scan: Option<&'j FacetScan<'j>>,
+    threads: usize,
+) -> Graph<'j> {
     let mut graph = Graph::default();
     let rows = graph.add(&[], move || {
         results.step(Rank::Rows, || run_rows(context, results));
@@ -201,48 +325,38 @@ fn graph<'j>(context: &'j Context<'j>, results: &'j Results, wanted: Wanted) -> 
             results.step(Rank::Labels, || run_labels(context, results));
         });
     }
-    if wanted.facets {
-        add_facets(&mut graph, context, results);
+    let mut of_scan = Vec::new();
+    for (place, flight) in mine {
+        match place {
+            Place::Facet(n) if scanned(context, place).is_some() => of_scan.push((n, flight)),
+            Place::Facet(n) => {
+                graph.add(&[], move || {
+                    results.step(Rank::Facet(n), || run_facet(context, results, n, flight));
+                });
+            }
+            Place::Count => {
+                graph.add(&[], move || {
+                    results.step(Rank::Count, || run_count(context, results, flight));
+                });
+            }
+            Place::Suggestions => {
+                graph.add(&[], move || {
+                    results.step(Rank::Suggestions, || {
+                        run_suggestions(context, results, flight)
+                    });
+                });
+            }
+        }
     }
-    let counted = wanted.count.then(|| {
-        graph.add(&[], move || {
-            results.step(Rank::Count, || {
-                *results.count.lock() =
-                    count::count(context.snapshot, context.plan, sql_limit(context))?;
-                Ok(())
-            });
-        })
-    });
-    if wanted.suggested {
-        let after: Vec<JobId> = counted.into_iter().collect();
-        graph.add(&after, move || {
-            results.step(Rank::Suggestions, || {
-                run_suggestions(context, results, wanted)
-            });
+    if let Some(scan) = scan {
+        let scans: Vec<_> = (0..scan.jobs(threads))
+            .map(|_| graph.add(&[], move || results.step(Rank::Facets, || scan.run())))
+            .collect();
+        graph.add(&scans, move || {
+            results.step(Rank::Facets, || land_scan(context, results, scan, of_scan));
         });
     }
     graph
-}
-
-fn add_facets<'j>(graph: &mut Graph<'j>, context: &'j Context<'j>, results: &'j Results) {
-    for (n, facet) in context.plan.facets.iter().enumerate() {
-        graph.add(&[], move || {
-            results.step(Rank::Facet(n), || {
-                let limit = Limit::millis(context.config.settings.facet_time_limit_ms);
-                let size = context.request.facet_size;
-                let counted = facets::facet(context.snapshot, context.plan, facet, size, limit)?;
-                let labels = match &counted {
-                    Some(counted) => facet_labels(context, facet, counted)?,
-                    None => None,
-                };
-                results
-                    .facets
-                    .lock()
-                    .push((n, facet.clone(), counted, labels));
-                Ok(())
-            });
-        });
-    }
 }
 
 pub(super) fn sql_limit(context: &Context<'_>) -> Limit {
@@ -268,21 +382,57 @@ fn run_labels(context: &Context<'_>, results: &Results) -> Result<()> {
     Ok(())
 }
 
+/// Puts the facets that were counted together in their places.
+fn land_scan(
+    context: &Context<'_>,
+    results: &Results,
+    scan: &FacetScan<'_>,
+    places: Vec<(usize, Mine)>,
+) -> Result<()> {
+    let counted = scan.finish(context.request.facet_size);
+    for ((n, flight), counted) in places.into_iter().zip(counted) {
+        land_facet(context, results, n, counted, flight)?;
+    }
+    Ok(())
+}
+
+fn run_facet(context: &Context<'_>, results: &Results, n: usize, flight: Mine) -> Result<()> {
+    let limit = Limit::millis(context.config.settings.facet_time_limit_ms);
+    let (facet, size) = (&context.plan.facets[n], context.request.facet_size);
+    let counted = facets::count_in_sql(context.snapshot, context.plan, facet, size, limit)?;
+    land_facet(context, results, n, counted, flight)
+}
+
+fn land_facet(
+    context: &Context<'_>,
+    results: &Results,
+    n: usize,
+    counted: Option<FacetValues>,
+    flight: Mine,
+) -> Result<()> {
+    let counted: Counted = match counted {
+        Some(mut counted) => {
+            counted.labels = facet_labels(context, &context.plan.facets[n], &counted)?;
+            Some(Arc::new(counted))
+        }
+        None => None,
+    };
+    // A facet without the labels that it should have is not all there is.
+    let flight = flight.filter(|_| !context.snapshot.has_gaps());
+    results.land(Place::Facet(n), ExtraValue::Facet(counted), flight);
+    Ok(())
+}
+
 fn facet_labels(
     context: &Context<'_>,
     facet: &FacetRequest,
     counted: &FacetValues,
 ) -> Result<Option<Labels>> {
-    if facet.kind != super::extras::FacetKind::Column {
+    if facet.kind != FacetKind::Column {
         return Ok(None);
     }
-    match context
-        .plan
-        .table
-        .foreign_keys
-        .iter()
-        .find(|key| key.column == facet.column)
-    {
+    let keys = &context.plan.table.foreign_keys;
+    match keys.iter().find(|key| key.column == facet.column) {
         Some(key) => {
             let values = counted.values.iter().map(|(value, _)| value.clone());
             lookup(context).values(key, values)
@@ -301,61 +451,18 @@ fn lookup<'c>(context: &Context<'c>) -> Lookup<'c> {
     }
 }
 
-fn run_suggestions(context: &Context<'_>, results: &Results, wanted: Wanted) -> Result<()> {
-    let counted = *results.count.lock();
-    let row_count = match counted {
-        Some(count) => count,
-        // Not asked for, or out of time: as many rows as are looked at will do.
-        None if !wanted.count => count::count_to(
-            context.snapshot,
-            context.plan,
-            sql_limit(context),
-            suggest::ROWS,
-        )?
-        .unwrap_or(0),
-        None => suggest::ROWS,
-    };
-    let limit = Limit::millis(context.config.settings.facet_suggest_time_limit_ms);
-    *results.suggested.lock() = suggest::suggest(
-        context.snapshot,
-        context.plan,
-        context.request,
-        row_count,
-        limit,
-    )?;
+fn run_count(context: &Context<'_>, results: &Results, flight: Mine) -> Result<()> {
+    let counted = count::count(context.snapshot, context.plan, sql_limit(context))?;
+    results.land(Place::Count, ExtraValue::Count(counted), flight);
     Ok(())
 }
 
-fn finish(schema: Arc<Schema>, plan: Plan, results: Results, lasts: bool) -> Result<TablePage> {
-    if let Some((_, error)) = results.error.into_inner() {
-        return Err(error);
-    }
-    let mut counted = results.facets.into_inner();
-    counted.sort_by_key(|(n, ..)| *n);
-    let mut facets = Vec::new();
-    let mut facets_timed_out = Vec::new();
-    for (_, request, values, labels) in counted {
-        match values {
-            Some(counted) => facets.push(Facet {
-                request,
-                counted,
-                labels,
-            }),
-            None => facets_timed_out.push(request.column),
-        }
-    }
-    Ok(TablePage {
-        schema,
-        plan,
-        rows: results.rows.into_inner(),
-        labels: results.labels.into_inner(),
-        next: results.next.into_inner(),
-        count: results.count.into_inner(),
-        facets,
-        facets_timed_out,
-        suggested: results.suggested.into_inner(),
-        lasts,
-    })
+fn run_suggestions(context: &Context<'_>, results: &Results, flight: Mine) -> Result<()> {
+    let limit = Limit::millis(context.config.settings.facet_suggest_time_limit_ms);
+    let suggested = suggest::suggest(context.snapshot, context.plan, context.request, limit)?;
+    let suggested = ExtraValue::Suggestions(suggested.map(Arc::new));
+    results.land(Place::Suggestions, suggested, flight);
+    Ok(())
 }
 
 /// SQLite's refusal of SQL that a client's arguments add up to is the client's to know.

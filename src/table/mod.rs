@@ -17,9 +17,12 @@ pub mod paging;
 pub mod plan;
 pub mod redirect;
 pub mod request;
+mod results;
 pub mod rows;
 pub mod search;
+mod steady;
 
+pub use execute::{Executed, Unfinished, execute};
 pub use page::TablePage;
 pub use plan::Plan;
 pub use request::TableRequest;

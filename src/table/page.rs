@@ -31,7 +31,7 @@ pub struct TablePage {
     /// Columns whose facets ran out of time.
     pub facets_timed_out: Vec<String>,
     /// Facets that would help.
-    pub suggested: Vec<SuggestedFacet>,
+    pub suggested: Arc<Vec<SuggestedFacet>>,
     /// Whether the page stays the same as long as the database does.
     pub lasts: bool,
 }
@@ -41,15 +41,14 @@ pub struct Facet {
     /// What was asked for.
     pub request: FacetRequest,
     /// Its values.
-    pub counted: FacetValues,
-    /// Labels, if it is on a foreign key.
-    pub labels: Option<Labels>,
+    pub counted: Arc<FacetValues>,
 }
 
 impl Facet {
     /// The label of one of its values: the value itself where there is no other.
     pub fn label<'f>(&'f self, value: &'f Value) -> &'f Value {
-        self.labels
+        self.counted
+            .labels
             .as_ref()
             .and_then(|labels| labels.get(&value.key()))
             .unwrap_or(value)

@@ -9,9 +9,12 @@ use super::paging::{Order, OrderColumn};
 use super::request::TableRequest;
 use super::search::{self, Conditions};
 use crate::config::{Settings, TableConfig};
-use crate::db::schema::{Affinity, Schema, Table};
+use crate::db::schema::{Affinity, Kind, Schema, Table};
 use crate::error::{Error, Result};
 use crate::text::identifier::escape;
+
+/// The parameters of a morsel: its first row number and its last.
+pub const MORSEL: (&str, &str) = ("first_row", "last_row");
 
 /// What to run for a page.
 pub struct Plan {
@@ -37,6 +40,11 @@ pub struct Plan {
     pub from_sql: String,
     /// Parameters of [`Self::from_sql`].
     pub from_params: Params,
+    /// Whether [`Self::from_sql`] has a `where`.
+    has_conditions: bool,
+    /// Whether a scan of these rows may be cut by row numbers: each part then
+    /// costs its share. Not so for a search, which every part would do again.
+    pub can_be_cut: bool,
     /// The columns that may be sorted by.
     pub sortable: Vec<String>,
     /// The offset of this page, for a view.
@@ -134,6 +142,7 @@ impl Plan {
         }
 
         let from_sql = format!("from {} {}", escape(&table.name), where_sql(&clauses));
+        let has_conditions = !clauses.is_empty();
         let from_params = params.clone();
         let mut offset = 0;
         if let Some(next) = &request.next {
@@ -177,10 +186,20 @@ impl Plan {
             params,
             from_sql,
             from_params,
+            has_conditions,
+            can_be_cut: can_be_cut(request, table),
             sortable,
             offset,
             has_row_number: by_row_number,
         })
+    }
+
+    /// The rows of [`Self::from_sql`] that have their numbers between the
+    /// parameters [`MORSEL`].
+    pub fn from_sql_of_morsel(&self) -> String {
+        let (first, last) = MORSEL;
+        let and = if self.has_conditions { "and" } else { "where" };
+        format!("{}{and} rowid between :{first} and :{last} ", self.from_sql)
     }
 
     /// The SQL that counts all rows that match.
@@ -197,6 +216,15 @@ impl Plan {
             .chain(self.table.columns.iter().map(|c| c.name.as_str()))
             .collect()
     }
+}
+
+fn can_be_cut(request: &TableRequest, table: &Table) -> bool {
+    table.kind == Kind::Table
+        && !table.without_rowid
+        && !table.has_rowid_column
+        && request.searches.is_empty()
+        && request.through.is_empty()
+        && request.wheres.is_empty()
 }
 
 fn affinity(table: &Table, column: &str) -> Affinity {

@@ -63,6 +63,8 @@ pub struct TableRequest {
     pub facets: Vec<FacetRequest>,
     /// Values a facet at the most.
     pub facet_size: usize,
+    /// `_facet_partial=off`: facets that run out of time are left out.
+    pub no_partial_facets: bool,
     /// `_extra`, and what other arguments bring along.
     pub extras: BTreeSet<Extra>,
     /// `_ttl`: seconds that caches may keep the answer.
@@ -160,6 +162,7 @@ impl TableRequest {
             no_suggest: given(query, "_nosuggest"),
             facets,
             facet_size: parse_facet_size(query, settings, config),
+            no_partial_facets: parse_bool(query, "_facet_partial")? == Some(false),
             extras,
             ttl: parse_ttl(query, settings),
             time_limit_ms: parse_time_limit(query, settings)?,

@@ -32,10 +32,11 @@ pub fn is_steady(sql: &str) -> bool {
         return false;
     }
     words(&lower).all(|(word, rest)| {
-        !WORDS.contains(&word)
-            && !word.starts_with("pragma_")
-            && !(OF_A_MOMENT.contains(&word) && has_no_argument(rest))
-            && !(word == "strftime" && has_one_argument(rest))
+        let is_of_now = match word {
+            "strftime" => has_one_argument(rest),
+            _ => OF_A_MOMENT.contains(&word) && has_no_argument(rest),
+        };
+        !is_of_now && !WORDS.contains(&word) && !word.starts_with("pragma_")
     })
 }
 

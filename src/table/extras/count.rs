@@ -11,19 +11,10 @@ pub const CAP: i64 = 10_000;
 
 /// Counts, at most [`CAP`]` + 1`. `None` if the time limit struck first.
 pub fn count(snapshot: &PageSnapshot<'_>, plan: &Plan, limit: Limit) -> Result<Option<i64>> {
-    count_to(snapshot, plan, limit, CAP + 1)
-}
-
-/// Counts at most `most` rows.
-pub fn count_to(
-    snapshot: &PageSnapshot<'_>,
-    plan: &Plan,
-    limit: Limit,
-    most: i64,
-) -> Result<Option<i64>> {
     let sql = format!(
-        "select count(*) from (select 1 {}limit {most})",
-        plan.from_sql
+        "select count(*) from (select 1 {}limit {})",
+        plan.from_sql,
+        CAP + 1
     );
     let params = with_colons(&plan.from_params);
     let params: Vec<_> = params

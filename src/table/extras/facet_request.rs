@@ -83,7 +83,7 @@ pub fn facet_requests(query: &QueryString, config: &TableConfig) -> Result<Vec<F
     for (key, values) in query.grouped() {
         let kind = match key {
             "_facet" => FacetKind::Column,
-            "_facet_size" => continue,
+            "_facet_size" | "_facet_partial" => continue,
             _ => match key.strip_prefix("_facet_") {
                 None => continue,
                 // A filter on a column such as `_facet`: `_facet__exact=…`.

@@ -1,9 +1,13 @@
 //! The extras of a table page: what there is beyond the rows. One file per
 //! extra that needs SQL; the others are made of plan and request when rendered.
 
+#[cfg(test)]
+mod agreement;
 pub mod count;
 mod facet_request;
+pub mod facet_scan;
 pub mod facets;
+pub mod kept;
 pub mod labels;
 pub mod suggest;
 

@@ -23,7 +23,7 @@ use crate::table::rows::bind;
 use crate::text::identifier::escape;
 
 /// Rows that are looked at.
-pub const ROWS: i64 = 1_000;
+const ROWS: usize = 1_000;
 /// Of these, rows that are looked at for dates; also the arrays looked into.
 const FIRST: usize = 100;
 
@@ -36,15 +36,14 @@ pub struct SuggestedFacet {
     pub column: String,
 }
 
-/// Looks for facets. `row_count` is how many rows match, up to a cap. Columns
-/// that have a facet already are left out. None if the time limit struck.
+/// Looks for facets. Columns that have a facet already are left out. `None` if
+/// the time limit, which is one for all columns, struck.
 pub fn suggest(
     snapshot: &PageSnapshot<'_>,
     plan: &Plan,
     request: &TableRequest,
-    row_count: i64,
     limit: Limit,
-) -> Result<Vec<SuggestedFacet>> {
+) -> Result<Option<Vec<SuggestedFacet>>> {
     let mut columns: Vec<Candidate> = plan
         .all_columns()
         .into_iter()
@@ -69,11 +68,12 @@ pub fn suggest(
             }
             n += 1;
         }
-        collated_columns(connection, plan, &sql, &mut columns, request.facet_size)
+        collated_columns(connection, plan, &sql, &mut columns, request.facet_size)?;
+        Ok(n)
     });
     match looked_at {
-        Ok(()) => Ok(suggestions(&columns, request.facet_size, row_count)),
-        Err(SqlError::TimeLimit) => Ok(Vec::new()),
+        Ok(rows) => Ok(Some(suggestions(&columns, request.facet_size, rows))),
+        Err(SqlError::TimeLimit) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -191,33 +191,34 @@ fn collated_columns(
         }
         let name = escape(&candidate.name);
         let sql = format!(
-            "select count(*) from (select {name} from ({sql}) where {name} is not null group by 1 limit {})",
+            "select count(*) from ({sql}) where {name} is not null group by {name} limit {}",
             facet_size + 1
         );
         let mut statement = connection.prepare_cached(&sql)?;
         bind(&mut statement, &plan.from_params)?;
-        let groups: i64 = statement
-            .raw_query()
-            .next()?
-            .map_or(Ok(0), |row| row.get(0))?;
-        candidate.too_many = usize::try_from(groups).unwrap_or(usize::MAX) > facet_size;
+        let mut groups = statement.raw_query();
+        // Which values they are does not matter any more: numbers stand for them.
         candidate.counts = Counts::default();
-        // Which values they are does not matter any more, only how many: stand-ins, one of them twice.
-        for n in 0..groups {
-            candidate.counts.add(ValueRef::Integer(n));
-            candidate.counts.add(ValueRef::Integer(n));
+        while let Some(group) = groups.next()? {
+            let value = i64::try_from(candidate.counts.len()).unwrap_or(i64::MAX);
+            let rows: i64 = group.get(0)?;
+            for _ in 0..rows.min(2) {
+                candidate.counts.add(ValueRef::Integer(value));
+            }
         }
+        candidate.too_many = candidate.counts.len() > facet_size;
     }
     Ok(())
 }
 
-fn suggestions(columns: &[Candidate], facet_size: usize, row_count: i64) -> Vec<SuggestedFacet> {
-    let row_count = usize::try_from(row_count).unwrap_or(0);
+/// `rows` were looked at. No column has fewer values than there are rows but
+/// more than rows were looked at, so the number of all rows makes no difference.
+fn suggestions(columns: &[Candidate], facet_size: usize, rows: usize) -> Vec<SuggestedFacet> {
     let helps = |column: &Candidate, kind| match kind {
         FacetKind::Column => {
             let values = column.counts.len();
             let repeats = column.counts.has_repeats();
-            !column.too_many && values > 1 && values < row_count && values <= facet_size && repeats
+            !column.too_many && values > 1 && values < rows && values <= facet_size && repeats
         }
         FacetKind::Date => column.has_date,
         FacetKind::Array => column.arrays && column.arrays_seen > 0,

@@ -1,0 +1,208 @@
+//! All facets of a page that one scan can count, counted by one scan: hash maps
+//! fill while SQLite steps through the rows that match, and the rows are
+//! cut into morsels that several jobs share.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, ToSql};
+
+use super::facets::FacetValues;
+use super::{FacetKind, FacetRequest};
+use crate::db::snapshot::SqlError;
+use crate::db::tally::{Counts, Tally, What, call};
+use crate::db::{Budget, Cancel, Limit, PageSnapshot};
+use crate::engine::Morsels;
+use crate::error::Result;
+use crate::table::Plan;
+use crate::table::plan::MORSEL;
+use crate::table::rows::with_colons;
+use crate::text::identifier::escape;
+
+/// A scan that counts facets.
+pub struct FacetScan<'s> {
+    snapshot: &'s PageSnapshot<'s>,
+    plan: &'s Plan,
+    cancel: &'s Cancel,
+    sql: String,
+    facets: usize,
+    /// None if the rows are read in one go.
+    morsels: Option<Morsels>,
+    /// Whether those rows are still to be read.
+    next: AtomicBool,
+    budget: Budget,
+    /// What the jobs that have ended counted.
+    counted: Mutex<Tally>,
+    /// Whether the time was up before the end.
+    is_cut: AtomicBool,
+}
+
+/// What a job counts before it looks for more.
+#[derive(Debug, Clone, Copy)]
+enum Piece {
+    /// All rows.
+    All,
+    /// Those between two row numbers.
+    Morsel((i64, i64)),
+}
+
+impl<'s> FacetScan<'s> {
+    /// Makes ready to count `facets` within `limit_ms` milliseconds for each (0 is no
+    /// limit), by up to `threads` jobs at the same time.
+    pub fn new(
+        snapshot: &'s PageSnapshot<'s>,
+        plan: &'s Plan,
+        cancel: &'s Cancel,
+        facets: &[&FacetRequest],
+        limit_ms: u64,
+        threads: usize,
+    ) -> Result<Self> {
+        let morsels = if threads > 1 && plan.can_be_cut {
+            Some(Morsels::new(row_numbers(snapshot, plan)?, threads)).filter(|m| m.len() > 1)
+        } else {
+            None
+        };
+        let arguments: Vec<_> = facets.iter().map(|facet| argument(facet)).collect();
+        let rows = match &morsels {
+            Some(_) => plan.from_sql_of_morsel(),
+            None => plan.from_sql.clone(),
+        };
+        let limit_ms = limit_ms.saturating_mul(facets.len() as u64);
+        Ok(Self {
+            facets: facets.len(),
+            sql: format!("select {} {rows}", call(&arguments)),
+            snapshot,
+            plan,
+            cancel,
+            morsels,
+            next: AtomicBool::new(true),
+            budget: Budget::millis(limit_ms),
+            counted: Mutex::default(),
+            is_cut: AtomicBool::new(false),
+        })
+    }
+
+    /// How many jobs can take part.
+    pub fn jobs(&self, threads: usize) -> usize {
+        self.morsels.as_ref().map_or(1, |m| m.len().min(threads))
+    }
+
+    /// One job: counts morsels until none is left, or no time.
+    pub fn run(&self) -> Result<()> {
+        let Some(first) = self.take() else {
+            return Ok(());
+        };
+        let mut tally = Tally::default();
+        self.snapshot.read(Limit::NONE, |connection| {
+            let mut morsel = Some(first);
+            while let Some(this) = morsel.take() {
+                if !self.count(connection, &mut tally, this)? {
+                    self.is_cut.store(true, Relaxed);
+                    break;
+                }
+                morsel = self.take();
+            }
+            Ok(())
+        })?;
+        if self.is_cut.load(Relaxed) {
+            if self.cancel.is_cancelled() {
+                return Err(SqlError::Cancelled.into());
+            }
+            self.snapshot.note_gap();
+        }
+        self.add(tally);
+        Ok(())
+    }
+
+    /// Leaves `tally` for [`Self::finish`], without merging under the lock.
+    fn add(&self, mut tally: Tally) {
+        loop {
+            let mut counted = self.counted.lock();
+            if counted.counts.is_empty() && counted.rows == 0 {
+                *counted = tally;
+                return;
+            }
+            let other = std::mem::take(&mut *counted);
+            drop(counted);
+            tally.merge(other);
+        }
+    }
+
+    /// Counts one morsel. `false` if the time is up.
+    fn count(
+        &self,
+        connection: &Connection,
+        tally: &mut Tally,
+        piece: Piece,
+    ) -> rusqlite::Result<bool> {
+        let named = with_colons(&self.plan.from_params);
+        let mut params: Vec<(&str, &dyn ToSql)> = named
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .collect();
+        let (first_name, last_name) = (format!(":{}", MORSEL.0), format!(":{}", MORSEL.1));
+        if let Piece::Morsel((first, last)) = &piece {
+            params.push((&first_name, first));
+            params.push((&last_name, last));
+        }
+        let ended = self.budget.enforce(connection, self.cancel, |connection| {
+            tally.run(connection, &self.sql, &params)
+        });
+        ended.unwrap_or(Ok(false))
+    }
+
+    /// The next piece that nobody has taken.
+    fn take(&self) -> Option<Piece> {
+        if self.is_cut.load(Relaxed) {
+            return None;
+        }
+        match &self.morsels {
+            Some(morsels) => {
+                let range = morsels.take()?;
+                Some(Piece::Morsel(range.into_inner()))
+            }
+            None => self.next.swap(false, Relaxed).then_some(Piece::All),
+        }
+    }
+
+    /// The `size` most frequent values of each facet, when all jobs have ended; none
+    /// where there was no time for any row.
+    pub fn finish(&self, size: usize) -> Vec<Option<FacetValues>> {
+        let mut tally = std::mem::take(&mut *self.counted.lock());
+        let rows_scanned = self.is_cut.load(Relaxed).then_some(tally.rows);
+        if rows_scanned == Some(0) {
+            return vec![None; self.facets];
+        }
+        // Where no row matches nothing was begun.
+        tally.counts.resize_with(self.facets, Counts::default);
+        let values = tally.counts.into_iter().map(|counts| FacetValues {
+            rows_scanned,
+            ..FacetValues::first(counts.top(size + 1), size)
+        });
+        values.map(Some).collect()
+    }
+}
+
+/// The expression of a facet whose values are counted.
+fn argument(facet: &FacetRequest) -> (What, String) {
+    let column = escape(&facet.column);
+    match facet.kind {
+        FacetKind::Column => (What::Values, column.into()),
+        FacetKind::Date => (What::Values, format!("date({column})")),
+        FacetKind::Array => (What::Elements, column.into()),
+    }
+}
+
+/// The first row number and the last.
+fn row_numbers(snapshot: &PageSnapshot<'_>, plan: &Plan) -> Result<std::ops::RangeInclusive<i64>> {
+    // Two selects: SQLite looks at one end of the table for each, but at all rows for both at once.
+    let table = escape(&plan.table.name);
+    let sql = format!("select (select min(rowid) from {table}), (select max(rowid) from {table})");
+    let ends: (Option<i64>, Option<i64>) = snapshot.read(Limit::NONE, |connection| {
+        connection
+            .prepare_cached(&sql)?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+    })?;
+    // An empty table: one morsel of a row that is not there.
+    Ok(ends.0.unwrap_or(0)..=ends.1.unwrap_or(0))
+}
