@@ -22,6 +22,8 @@ pub enum Command {
     Experiment(ExperimentArgs),
     /// Measure ten SQL queries at once against the same ten one by one
     Gather(GatherArgs),
+    /// Show how the time of a page grows with rows, columns, facets and connections
+    Scale(ScaleArgs),
     /// Change a database without rest until stdin closes (the writer of `stress --write`)
     #[command(hide = true)]
     Writer {
@@ -138,6 +140,71 @@ pub struct GatherArgs {
     pub server: ServerArgs,
 }
 
+#[derive(Debug, Args)]
+pub struct ScaleArgs {
+    /// What to let grow (repeatable) [default: all four]
+    #[arg(long = "axis", value_name = "AXIS", value_delimiter = ',')]
+    pub axes: Vec<Axis>,
+    /// Largest table of the axis of rows, which are powers of ten from 10,000;
+    /// --rows is the table of the axes of facets and connections
+    #[arg(long, default_value_t = 1_000_000, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(10_000..=u64::from(u32::MAX)))]
+    pub max_rows: u64,
+    /// Requests whose median is a page's time, each after one that does not count
+    #[arg(long, default_value_t = 7, value_parser = at_least_one)]
+    pub samples: usize,
+    /// Seconds that each number of connections is kept busy
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub seconds: u64,
+    /// Leave the server's cache of results on, which is off otherwise
+    /// (`result_cache_mb` 0)
+    #[arg(long)]
+    pub cached: bool,
+    /// The server's number of SQL threads
+    #[arg(long, default_value_t = 3, value_parser = at_least_one)]
+    pub sql_threads: usize,
+    /// The server's way of running extras
+    #[arg(long, default_value = "auto")]
+    pub extras: Extras,
+    /// Keep the databases here and use those of the right size that are here already
+    /// [default: a temporary folder that goes away]
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+    /// Write the numbers to a file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Draw a chart for each axis, AXIS.svg, in a folder
+    #[arg(long, value_name = "FOLDER")]
+    pub svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What grows while the time of a page is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Axis {
+    /// Rows of the table
+    Rows,
+    /// Columns of the table
+    Columns,
+    /// Facets of the page
+    Facets,
+    /// Connections that ask at the same time
+    Connections,
+}
+
+impl Axis {
+    pub const ALL: [Axis; 4] = [Axis::Rows, Axis::Columns, Axis::Facets, Axis::Connections];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Axis::Rows => "rows",
+            Axis::Columns => "columns",
+            Axis::Facets => "facets",
+            Axis::Connections => "connections",
+        }
+    }
+}
+
 /// The server's `--extras`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Extras {
@@ -193,11 +260,52 @@ mod tests {
     }
 
     #[test]
+    fn axes_are_repeated_or_listed() {
+        let axes = |line: &[&str]| {
+            let words = ["bigdb", "scale"].iter().chain(line);
+            let cli = Cli::parse_from(words);
+            let Command::Scale(args) = cli.command else {
+                panic!("{cli:?}")
+            };
+            args.axes
+        };
+        assert_eq!(axes(&[]), []);
+        assert_eq!(
+            axes(&["--axis", "facets", "--axis", "rows"]),
+            [Axis::Facets, Axis::Rows]
+        );
+        assert_eq!(
+            axes(&["--axis", "rows,connections"]),
+            [Axis::Rows, Axis::Connections]
+        );
+        for axis in Axis::ALL {
+            assert_eq!(axes(&["--axis", axis.name()]), [axis]);
+        }
+        assert!(Cli::try_parse_from(["bigdb", "scale", "--axis", "depth"]).is_err());
+    }
+
+    #[test]
+    fn a_scale_run_has_defaults_and_takes_what_is_the_servers() {
+        let line = "bigdb scale --cached --extras sequential --setting max_pages 4 --seconds 1";
+        let cli = Cli::parse_from(line.split(' '));
+        let Command::Scale(args) = cli.command else {
+            panic!("{cli:?}")
+        };
+        assert_eq!((args.samples, args.max_rows), (7, 1_000_000));
+        assert_eq!((args.sql_threads, args.extras), (3, Extras::Sequential));
+        assert_eq!((args.server.rows, args.seconds), (500_000, 1));
+        assert!(args.cached && args.folder.is_none());
+        assert_eq!(args.server.settings, ["max_pages", "4"]);
+    }
+
+    #[test]
     fn none_of_a_thing_is_refused() {
         for line in [
             ["stress", "--in-flight", "0"],
             ["generate", "--rows", "0"],
             ["gather", "--sql-threads", "1,0"],
+            ["scale", "--samples", "0"],
+            ["scale", "--max-rows", "9999"],
         ] {
             assert!(
                 Cli::try_parse_from(["bigdb"].into_iter().chain(line)).is_err(),

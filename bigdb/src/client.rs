@@ -38,10 +38,7 @@ impl Client {
             .build()
             .new_agent();
         let base = base.trim_end_matches('/').to_owned();
-        let authority = base
-            .split_once("://")
-            .map_or(base.as_str(), |(_, rest)| rest);
-        let authority = authority.split('/').next().unwrap_or_default().to_owned();
+        let authority = authority(&base).to_owned();
         Client {
             agent,
             base,
@@ -97,6 +94,12 @@ impl Client {
         }
         Ok(answer)
     }
+}
+
+/// Host and port of an URL such as `http://127.0.0.1:8001/`.
+pub fn authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or_default()
 }
 
 fn replaced(body: Vec<u8>, needle: &[u8], replacement: &[u8]) -> Vec<u8> {

@@ -34,6 +34,7 @@ pub fn run(args: &GatherArgs, out: &mut dyn Write) -> Result<()> {
                 preload: &[],
                 sql_threads,
                 extras: Extras::Auto,
+                settings: &[],
             })
         })
         .collect::<Result<_>>()?;

@@ -5,4 +5,4 @@
 
 mod generate;
 
-pub use generate::{Options, Summary, generate};
+pub use generate::{Options, Summary, WideOptions, generate, generate_wide, wide_table};

@@ -4,13 +4,16 @@
 
 mod cli;
 mod client;
+mod connection;
 mod databases;
 mod experiment;
 mod gather;
 mod load;
+mod scale;
 mod server;
 mod statistics;
 mod stress;
+mod svg;
 mod text_table;
 
 use std::io::{self, Write};
@@ -42,6 +45,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<bool> {
         Command::Stress(args) => stress::run(args, out),
         Command::Experiment(args) => experiment::run(args, out).map(|()| true),
         Command::Gather(args) => gather::run(args, out).map(|()| true),
+        Command::Scale(args) => scale::run(args, out),
         Command::Writer { path } => stress::writer::run(path, out).map(|()| true),
     }
 }

@@ -37,6 +37,9 @@ pub struct Launch<'a> {
     pub preload: &'a [&'a Path],
     pub sql_threads: usize,
     pub extras: Extras,
+    /// Settings, as name and value, after [`SETTINGS`] and before those that were typed;
+    /// the last of a name counts.
+    pub settings: &'a [[&'a str; 2]],
 }
 
 /// A running server; dropping it kills it.
@@ -58,7 +61,7 @@ impl Server {
         command.args(["-h", "127.0.0.1", "-p", "0"]);
         command.args(["--sql-threads", &launch.sql_threads.to_string()]);
         command.args(["--extras", launch.extras.name()]);
-        for [name, value] in SETTINGS {
+        for [name, value] in SETTINGS.iter().chain(launch.settings) {
             command.args(["--setting", name, value]);
         }
         for pair in launch.args.settings.chunks_exact(2) {

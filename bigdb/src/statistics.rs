@@ -11,6 +11,22 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// The smallest of the values that `share` of them, from 0 to 1, do not exceed
+/// (the nearest rank); NaN of none.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an index into memory, held within it"
+)]
+pub fn percentile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (share * sorted.len() as f64).ceil().max(1.0) as usize;
+    let last = sorted.last().copied().unwrap_or(f64::NAN);
+    sorted.get(rank - 1).copied().unwrap_or(last)
+}
+
 /// Milliseconds with about three digits that matter.
 pub fn milliseconds(value: f64) -> String {
     match value {
@@ -42,6 +58,17 @@ mod tests {
         assert!((median(&[3.0, 1.0, 900.0]) - 3.0).abs() < 1e-9);
         assert!((median(&[4.0, 1.0, 2.0, 900.0]) - 3.0).abs() < 1e-9);
         assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn a_percentile_is_one_of_the_values() {
+        let values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        let of = |share| percentile(&values, share);
+        assert!((of(0.99) - 198.0).abs() < 1e-9);
+        assert!((of(0.5) - 100.0).abs() < 1e-9);
+        assert!((of(1.0) - 200.0).abs() < 1e-9 && (of(0.0) - 1.0).abs() < 1e-9);
+        assert!((percentile(&[7.0], 0.99) - 7.0).abs() < 1e-9);
+        assert!(percentile(&[], 0.5).is_nan());
     }
 
     #[test]

@@ -103,6 +103,7 @@ fn experiment(args: &ExperimentArgs) -> Result<Results> {
                 preload: &[],
                 sql_threads: setup.sql_threads,
                 extras: setup.extras,
+                settings: &[],
             })
         })
         .collect::<Result<_>>()?;

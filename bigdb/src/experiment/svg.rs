@@ -8,6 +8,7 @@ use super::results::{Metric, Results};
 use super::table::load_title;
 use super::{IN_FLIGHT, PAGES};
 use crate::statistics::milliseconds;
+use crate::svg::{COLOURS, open, text};
 
 const PANEL_WIDTH: f64 = 300.0;
 const PANEL_HEIGHT: f64 = 210.0;
@@ -16,8 +17,6 @@ const TOP: f64 = 130.0;
 const BOTTOM: f64 = 40.0;
 /// From the edges of a panel to the edges of its plot: left, right, top, bottom.
 const PLOT: [f64; 4] = [48.0, 12.0, 34.0, 44.0];
-/// Colours that people who do not tell red from green tell apart (Okabe and Ito).
-const COLOURS: [&str; 3] = ["#0072b2", "#e69f00", "#009e73"];
 
 /// An SVG document.
 pub fn draw(results: &Results) -> String {
@@ -32,22 +31,9 @@ fn write_document(results: &Results, svg: &mut String) -> fmt::Result {
     let panel_rows = Metric::ALL.len() * IN_FLIGHT.len();
     let width = LEFT + PANEL_WIDTH * PAGES.len() as f64 + 10.0;
     let height = TOP + PANEL_HEIGHT * panel_rows as f64 + BOTTOM;
-    writeln!(
+    open(
         svg,
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="13" fill="#222222">"##
-    )?;
-    writeln!(
-        svg,
-        "<title>Time of a page by SQL threads and way of running extras</title>"
-    )?;
-    writeln!(
-        svg,
-        r##"<rect width="100%" height="100%" fill="#ffffff"/>"##
-    )?;
-    text(
-        svg,
-        [24.0, 36.0],
-        r#"font-size="22" font-weight="600""#,
+        [width, height],
         "Time of a page by SQL threads and way of running extras",
     )?;
     let urls = if results.repeat {
@@ -236,35 +222,11 @@ fn tick_label(value: f64, step: f64) -> String {
     format!("{value:.digits$}")
 }
 
-fn text(svg: &mut String, at: [f64; 2], attributes: &str, content: &str) -> fmt::Result {
-    let content = content.replace('&', "&amp;").replace('<', "&lt;");
-    writeln!(
-        svg,
-        r#"<text x="{:.1}" y="{:.1}" {attributes}>{content}</text>"#,
-        at[0], at[1]
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::experiment::results::tests::sample;
-
-    /// Enough of an XML reader for what is drawn here: every tag is closed in
-    /// order and every attribute is quoted.
-    fn check_well_formed(xml: &str) {
-        let mut open = Vec::new();
-        for part in xml.split('<').skip(1) {
-            let (tag, _) = part.split_once('>').expect("a tag ends");
-            assert!(tag.matches('"').count() % 2 == 0, "{tag}");
-            if let Some(name) = tag.strip_prefix('/') {
-                assert_eq!(open.pop(), Some(name), "{tag}");
-            } else if !tag.ends_with('/') {
-                open.push(tag.split_whitespace().next().unwrap());
-            }
-        }
-        assert!(open.is_empty(), "{open:?}");
-    }
+    use crate::svg::tests::check_well_formed;
 
     #[test]
     fn the_document_is_well_formed_and_complete() {

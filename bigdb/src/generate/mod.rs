@@ -12,20 +12,20 @@
 
 mod calendar;
 mod events;
+mod file;
 mod lookup;
 mod schema;
 mod skew;
 mod states;
+mod wide;
 mod words;
 
-use std::ffi::OsString;
-use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+pub use wide::{WideOptions, generate_wide, wide_table};
+
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use rusqlite::{Connection, OpenFlags};
+use anyhow::{Result, bail};
 
 use calendar::Calendar;
 use events::Events;
@@ -80,18 +80,7 @@ pub fn generate(out: &Path, options: &Options, progress: &mut dyn FnMut(u64)) ->
     if options.rows == 0 || u32::try_from(options.rows).is_err() {
         bail!("rows must be from 1 to {}, not {}", u32::MAX, options.rows);
     }
-    check_replaceable(out)?;
-    let partial = with_suffix(out, ".partial");
-    remove_if_there(&partial)?;
-    let filled = fill(&partial, options, progress);
-    if filled.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&partial);
-    }
-    filled.with_context(|| format!("cannot write {}", partial.display()))?;
-    let bytes = fs::metadata(&partial)?.len();
-    fs::rename(&partial, out)
-        .with_context(|| format!("cannot rename {} to {}", partial.display(), out.display()))?;
+    let bytes = file::write_whole(out, |partial| fill(partial, options, progress))?;
     Ok(Summary {
         rows: options.rows,
         bytes,
@@ -100,14 +89,7 @@ pub fn generate(out: &Path, options: &Options, progress: &mut dyn FnMut(u64)) ->
 }
 
 fn fill(path: &Path, options: &Options, progress: &mut dyn FnMut(u64)) -> Result<()> {
-    let db = Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )?;
-    db.execute_batch(schema::FILL)?;
-    db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
+    let db = file::create(path)?;
     db.execute_batch("begin")?;
     db.execute_batch(schema::TABLES)?;
     let rows = options.rows;
@@ -132,54 +114,14 @@ fn fill(path: &Path, options: &Options, progress: &mut dyn FnMut(u64)) -> Result
     Ok(())
 }
 
-/// Refuses to replace a file that somebody else made, and to put a new database
-/// beside an old one's WAL, which `SQLite` would apply to it.
-fn check_replaceable(out: &Path) -> Result<()> {
-    for suffix in ["-wal", "-journal"] {
-        let beside = with_suffix(out, suffix);
-        if beside.exists() {
-            bail!("{} belongs to a database in use", beside.display());
-        }
-    }
-    let mut header = [0; 72];
-    match fs::File::open(out) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", out.display())),
-        Ok(mut file) => {
-            if file.metadata()?.len() == 0 {
-                return Ok(());
-            }
-            // A file too short for a header keeps its zeros and is refused.
-            let _ = file.read_exact(&mut header);
-        }
-    }
-    // The application id is at offset 68: https://sqlite.org/fileformat2.html#database_header
-    if header[68..72] != schema::APPLICATION_ID.to_be_bytes() {
-        bail!(
-            "{} exists and was not generated; remove it first",
-            out.display()
-        );
-    }
-    Ok(())
-}
-
-fn remove_if_there(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", path.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name: OsString = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use rusqlite::Connection;
+
+    use super::file::with_suffix;
     use super::*;
 
     fn generated(rows: u64, seed: u64) -> (tempfile::TempDir, PathBuf) {

@@ -60,6 +60,7 @@ fn run_servers(args: &StressArgs, out: &mut dyn Write) -> Result<usize> {
                 preload: &[&databases.memory],
                 sql_threads,
                 extras,
+                settings: &[],
             })?;
             failures += storm.run(server.url(), &label(extras.name(), sql_threads), out)?;
             failures += report::stop(server, out)?;

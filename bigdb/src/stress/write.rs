@@ -62,6 +62,7 @@ fn run_one(
         preload: &[],
         sql_threads,
         extras,
+        settings: &[],
     })?;
     let client = Client::new(server.url());
     let writer = WriterProcess::start(&path)?;
