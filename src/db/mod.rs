@@ -23,4 +23,4 @@ pub use database::Database;
 pub use limit::{Cancel, Limit};
 pub use registry::{OpenOptions, OpenReport, Registry, Source};
 pub use snapshot::PageSnapshot;
-pub use value::Value;
+pub use value::{BorrowedValue, Value};

@@ -47,7 +47,7 @@ impl Rows {
                 return Ok((Self { columns, values }, true));
             };
             for n in 0..columns.len() {
-                let value = Value::from(row.get_ref(n)?);
+                let value: Value = row.get_ref(n)?.into();
                 if let Value::Text(data) | Value::Blob(data) = &value {
                     bytes = bytes.saturating_add(data.len());
                 }

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::db::schema::{ForeignKey, Schema, Table};
 use crate::db::snapshot::SqlError;
 use crate::db::value::Key;
-use crate::db::{Limit, PageSnapshot, Value};
+use crate::db::{BorrowedValue, Limit, PageSnapshot, Value};
 use crate::error::Result;
 use crate::table::rows::Rows;
 use crate::text::identifier::escape;
@@ -123,7 +123,8 @@ fn labels(
             }
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
-                labels.insert(Value::from(row.get_ref(0)?).key(), row.get_ref(1)?.into());
+                let value = BorrowedValue::from(row.get_ref(0)?);
+                labels.insert(value.key(), row.get_ref(1)?.into());
             }
         }
         Ok(labels)
