@@ -46,27 +46,19 @@ async fn part(job: &Job, header: bool) -> Result<(Bytes, Option<String>)> {
     let turn = job.database.turns.enter().await;
     engine
         .offload(move |page| {
-            let content = job.execute(page)?;
+            let shown = job.execute(page)?;
             drop(turn);
-            let expanded = expanded(&job, &content);
+            let expanded = expanded(&job, &shown);
             let table_url = job.http.absolute(&format!(
                 "/{}/{}",
                 tilde::encode(job.database.name.as_bytes()),
                 tilde::encode(job.table.as_bytes())
             ));
-            let mut out = if header {
-                csv::header(&content, &expanded)?
-            } else {
-                Vec::new()
+            let context = CsvContext {
+                table_url: &table_url,
             };
-            out.extend(csv::rows(
-                &content,
-                &expanded,
-                &CsvContext {
-                    table_url: &table_url,
-                },
-            )?);
-            Ok((Bytes::from(out), content.next))
+            let csv = csv::table(&shown, &expanded, header, &context)?;
+            Ok((Bytes::from(csv), shown.next))
         })
         .await
 }

@@ -4,6 +4,7 @@
 pub mod count;
 mod facet_request;
 pub mod facets;
+mod label_map;
 pub mod labels;
 pub mod suggest;
 
