@@ -25,5 +25,5 @@ pub use database::Database;
 pub use limit::{Budget, Cancel, Limit};
 pub use registry::{OpenOptions, OpenReport, Registry, Source};
 pub use snapshot::PageSnapshot;
-pub use value::Value;
+pub use value::{BorrowedValue, Value};
 pub use version::Version;

@@ -99,17 +99,11 @@ fn lines(http: &Request, rows: &Rows, has_header: bool) -> Result<Bytes> {
         expanded: &[],
         labels: &[],
     };
-    let mut out = if has_header {
-        columns.header()?
-    } else {
-        Vec::new()
-    };
-    out.extend(columns.rows(rows.iter(), |row, n| match &row[n] {
-        Value::Blob(bytes) => {
-            let path = result_blob(http, &rows.columns[n], bytes);
-            format!("{}{path}", http.origin)
+    let lines = columns.lines(rows, has_header, |url, row, n| {
+        if let Value::Blob(bytes) = row.value(n) {
+            url.push_str(&http.origin);
+            url.push_str(&result_blob(http, &rows.columns[n], bytes));
         }
-        _ => String::new(),
-    })?);
-    Ok(Bytes::from(out))
+    });
+    Ok(Bytes::from(lines?))
 }

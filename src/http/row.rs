@@ -12,7 +12,7 @@ use super::templates::{Crumb, Frame};
 use crate::db::Database;
 use crate::engine::Page;
 use crate::error::{Error, Result};
-use crate::render::csv::{Columns, CsvContext, blob_url};
+use crate::render::csv::{Columns, CsvContext, blob_url_into};
 use crate::render::row_json::Sources;
 use crate::render::{links, row_html, row_json};
 use crate::row::execute::{Wanted, execute};
@@ -159,22 +159,22 @@ impl Job {
         let context = CsvContext {
             table_url: &table_url,
         };
-        let mut out = Vec::new();
-        if csv_answer::has_header(&self.http) {
-            out = columns.header()?;
-        }
-        out.extend(columns.rows(row.rows.iter(), |_, n| {
-            blob_url(&row.columns()[n], row.key_values(), &context)
-        })?);
-        let mut response = Response::whole(200, TEXT, out);
+        let has_header = csv_answer::has_header(&self.http);
+        let lines = columns.lines(&row.rows, has_header, |url, _, n| {
+            blob_url_into(url, &row.columns()[n], row.key_values(), &context);
+        });
+        let mut response = Response::whole(200, TEXT, lines?);
         response.headers = csv_answer::headers(&self.http, &encode(&self.table));
         Ok(response)
     }
 
     fn blob(&self, wanted: &blob::Wanted, row: &RowPage) -> Result<Response> {
         let position = wanted.position(row.columns())?;
-        let value = row.row().and_then(|row| row.get(position)).cloned();
-        let value = value.filter(|value| wanted.matches(value));
-        wanted.answer(value, &[&css::class(&row.table.name), &self.request.path])
+        let value = row.row().and_then(|row| row.get(position));
+        let value = value.filter(|&value| wanted.matches(value));
+        wanted.answer(
+            value.map(|value| value.owned()),
+            &[&css::class(&row.table.name), &self.request.path],
+        )
     }
 }

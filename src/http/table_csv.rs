@@ -55,30 +55,22 @@ async fn part(job: &Job, header: bool) -> Result<Part> {
     let turn = job.database.turns.enter().await;
     engine
         .offload(move |page| {
-            let content = job.execute_alone(page)?;
+            let shown = job.execute_alone(page)?;
             drop(turn);
-            let expanded = expanded(&job, &content);
+            let expanded = expanded(&job, &shown);
             let table_url = job.http.absolute(&format!(
                 "/{}/{}",
                 tilde::encode(job.database.name.as_bytes()),
                 tilde::encode(job.table.as_bytes())
             ));
-            let mut out = if header {
-                csv::header(&content, &expanded)?
-            } else {
-                Vec::new()
+            let context = CsvContext {
+                table_url: &table_url,
             };
-            out.extend(csv::rows(
-                &content,
-                &expanded,
-                &CsvContext {
-                    table_url: &table_url,
-                },
-            )?);
+            let csv = csv::table(&shown, &expanded, header, &context)?;
             Ok(Part {
-                bytes: Bytes::from(out),
-                next: content.next,
-                lasts: content.lasts,
+                bytes: Bytes::from(csv),
+                next: shown.next,
+                lasts: shown.lasts,
             })
         })
         .await

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Statement};
 
 use super::{QueryRequest, validate};
-use crate::db::{Database, Limit, PageSnapshot, Value};
+use crate::db::{BorrowedValue, Database, Limit, PageSnapshot, Value};
 use crate::engine::Page;
 use crate::error::{Error, Result};
 use crate::table::execute::as_invalid_sql;
@@ -42,7 +42,7 @@ pub fn find(
     database: &Database,
     request: &QueryRequest,
     position: impl FnOnce(&[String]) -> Result<usize>,
-    matches: impl Fn(&Value) -> bool,
+    matches: impl Fn(BorrowedValue<'_>) -> bool,
 ) -> Result<Option<Value>> {
     run(page, database, request, |columns, rows| {
         let position = match position(&columns) {
@@ -50,9 +50,9 @@ pub fn find(
             Err(error) => return Ok(Err(error)),
         };
         while let Some(row) = rows.next()? {
-            let value = Value::from(row.get_ref(position)?);
-            if matches(&value) {
-                return Ok(Ok(Some(value)));
+            let value = BorrowedValue::from(row.get_ref(position)?);
+            if matches(value) {
+                return Ok(Ok(Some(value.owned())));
             }
         }
         Ok(Ok(None))
@@ -149,7 +149,7 @@ mod tests {
 
     fn one(sql: &str, arguments: &str) -> Value {
         let page = ask(sql, arguments).unwrap();
-        page.rows.iter().next().unwrap()[0].clone()
+        page.rows.iter().next().unwrap().value(0).owned()
     }
 
     fn message(sql: &str, arguments: &str) -> String {

@@ -30,12 +30,12 @@ pub fn run<T>(
             Ok(statement) => statement,
             Err(error) => return Ok(Err(error)),
         };
-        let columns = columns(&statement);
+        let mut rows = Rows::of(columns(&statement));
         let mut cursor = statement.raw_query();
         let mut is_first = true;
         loop {
-            let (rows, ended) = limit.enforce(connection, &sink.cancel, |_| {
-                Rows::take(columns.clone(), &mut cursor, ROWS, BYTES)
+            let ended = limit.enforce(connection, &sink.cancel, |_| {
+                rows.take_next(&mut cursor, ROWS, BYTES)
             })?;
             if is_first || !rows.is_empty() {
                 let sent = write(&rows, is_first).and_then(|piece| sink.send(piece));

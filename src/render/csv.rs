@@ -2,12 +2,19 @@
 
 use csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 
-use super::links::row_path;
-use crate::db::Value;
+use super::links::{BLOB_COLUMN, row_path_into};
+use crate::db::{BorrowedValue, Value};
 use crate::error::{Error, Result};
 use crate::table::TablePage;
+use crate::table::block::Row;
 use crate::table::extras::labels::{Labels, label_of};
+use crate::table::rows::Rows;
 use crate::text::query;
+
+/// Bytes that a value takes about besides those of a text, to size the buffer.
+const VALUE_BYTES: usize = 6;
+/// Bytes of texts that there is room for from the start. They may be blobs, which are not written.
+const TEXT_BYTES: usize = 1 << 20;
 
 /// What the rows of a table need besides their values.
 pub struct CsvContext<'c> {
@@ -30,104 +37,112 @@ impl Columns<'_> {
         self.expanded.get(n).copied().unwrap_or(false)
     }
 
-    /// The header line: each column, and `COLUMN_label` after one that is labelled.
-    pub fn header(&self) -> Result<Vec<u8>> {
-        let mut names = Vec::new();
-        for (n, name) in self.names.iter().enumerate() {
-            names.push(name.clone());
-            if self.is_expanded(n) {
-                names.push(format!("{name}_label"));
-            }
-        }
-        let mut writer = writer();
-        write(&mut writer, &names)?;
-        finish(writer)
+    /// A line for each row, with `has_header` after that of the names. CSV has
+    /// no bytes: `blob_url` appends where those of a column (by position) of a
+    /// row can be downloaded.
+    pub fn lines(
+        &self,
+        rows: &Rows,
+        has_header: bool,
+        blob_url: impl Fn(&mut String, Row<'_>, usize),
+    ) -> Result<Vec<u8>> {
+        self.write(rows, has_header, blob_url)
+            .map_err(|error| Error::Internal(format!("CSV: {error}")))
     }
 
-    /// A line for each row. CSV has no bytes: `blob_url` is where those of a
-    /// column (by position) of a row can be downloaded.
-    pub fn rows<'v>(
+    fn write(
         &self,
-        rows: impl Iterator<Item = &'v [Value]>,
-        blob_url: impl Fn(&'v [Value], usize) -> String,
-    ) -> Result<Vec<u8>> {
-        let mut writer = writer();
-        let mut record: Vec<Vec<u8>> = Vec::new();
-        for row in rows {
-            record.clear();
-            for n in 0..self.names.len() {
-                let value = &row[n];
-                record.push(match value {
-                    Value::Blob(_) => blob_url(row, n).into_bytes(),
-                    other => field(other),
-                });
+        rows: &Rows,
+        has_header: bool,
+        blob_url: impl Fn(&mut String, Row<'_>, usize),
+    ) -> csv::Result<Vec<u8>> {
+        let values = rows.len() * self.names.len();
+        let bytes = rows.bytes().min(TEXT_BYTES);
+        let mut writer = WriterBuilder::new()
+            .terminator(Terminator::CRLF)
+            .quote_style(QuoteStyle::Necessary)
+            .flexible(true)
+            .from_writer(Vec::with_capacity(values * VALUE_BYTES + bytes));
+        if has_header {
+            self.header(&mut writer)?;
+        }
+        let mut url = String::new();
+        for row in rows.iter() {
+            for (n, value) in row.values().take(self.names.len()).enumerate() {
+                if matches!(value, Value::Blob(_)) {
+                    url.clear();
+                    blob_url(&mut url, row, n);
+                    writer.write_field(&url)?;
+                } else {
+                    field(&mut writer, value)?;
+                }
                 if self.is_expanded(n) {
-                    let label = label_of(self.labels, n, value);
-                    record.push(label.map(field).unwrap_or_default());
+                    let label = label_of(self.labels, n, value).map(Value::borrowed);
+                    field(&mut writer, label.unwrap_or(Value::Null))?;
                 }
             }
-            write(&mut writer, &record)?;
+            end_line(&mut writer)?;
         }
-        finish(writer)
+        writer
+            .into_inner()
+            .map_err(|error| error.into_error().into())
+    }
+
+    /// Each column, and `COLUMN_label` after one that is labelled.
+    fn header(&self, writer: &mut Writer<Vec<u8>>) -> csv::Result<()> {
+        for (n, name) in self.names.iter().enumerate() {
+            writer.write_field(name)?;
+            if self.is_expanded(n) {
+                writer.write_field(format!("{name}_label"))?;
+            }
+        }
+        end_line(writer)
     }
 }
 
-/// The header line of a table.
-pub fn header(page: &TablePage, expanded: &[bool]) -> Result<Vec<u8>> {
-    of_table(page, expanded).header()
-}
-
-/// The rows of one page of a table.
-pub fn rows(page: &TablePage, expanded: &[bool], context: &CsvContext<'_>) -> Result<Vec<u8>> {
-    let key = page.key_positions();
-    of_table(page, expanded).rows(page.rows.iter(), |row, n| {
-        let key = key.iter().map(|&n| &row[n]);
-        blob_url(&page.columns()[n], key, context)
-    })
-}
-
-fn of_table<'p>(page: &'p TablePage, expanded: &'p [bool]) -> Columns<'p> {
-    Columns {
+/// The rows of one page of a table, with `has_header` after the line of the names.
+pub fn table(
+    page: &TablePage,
+    expanded: &[bool],
+    has_header: bool,
+    context: &CsvContext<'_>,
+) -> Result<Vec<u8>> {
+    let columns = Columns {
         names: page.columns(),
         expanded,
         labels: &page.labels,
-    }
+    };
+    let key = page.key_positions();
+    columns.lines(&page.rows, has_header, |url, row, n| {
+        let key = key.iter().map(|&n| row.value(n));
+        blob_url_into(url, &page.columns()[n], key, context);
+    })
 }
 
-fn writer() -> Writer<Vec<u8>> {
-    WriterBuilder::new()
-        .terminator(Terminator::CRLF)
-        .quote_style(QuoteStyle::Necessary)
-        .flexible(true)
-        .from_writer(Vec::new())
-}
-
-fn finish(writer: Writer<Vec<u8>>) -> Result<Vec<u8>> {
-    writer
-        .into_inner()
-        .map_err(|error| Error::Internal(format!("CSV: {error}")))
-}
-
-fn write<T: AsRef<[u8]>>(writer: &mut Writer<Vec<u8>>, record: &[T]) -> Result<()> {
-    writer
-        .write_record(record)
-        .map_err(|error| Error::Internal(format!("CSV: {error}")))
+fn end_line(writer: &mut Writer<Vec<u8>>) -> csv::Result<()> {
+    writer.write_record(None::<&[u8]>)
 }
 
 /// NULL is an empty field. Invalid UTF-8 becomes replacement characters: the file says that it is UTF-8.
-fn field(value: &Value) -> Vec<u8> {
+fn field(writer: &mut Writer<Vec<u8>>, value: BorrowedValue<'_>) -> csv::Result<()> {
     match value {
-        Value::Null => Vec::new(),
-        other => other.display().into_owned().into_bytes(),
+        Value::Null => writer.write_field(""),
+        other => other.with_display(|text| writer.write_field(text)),
     }
 }
 
-/// Where the bytes in `column` of the row with that key can be downloaded.
-pub fn blob_url<'v>(
+/// Appends where the bytes in `column` of the row with that key can be downloaded.
+pub fn blob_url_into<'v>(
+    out: &mut String,
     column: &str,
-    key: impl Iterator<Item = &'v Value>,
+    key: impl Iterator<Item = BorrowedValue<'v>>,
     context: &CsvContext<'_>,
-) -> String {
-    let query = query::encode(std::iter::once(("_blob_column", column)));
-    format!("{}/{}.blob?{query}", context.table_url, row_path(key))
+) {
+    out.push_str(context.table_url);
+    out.push('/');
+    row_path_into(out, key);
+    out.push_str(".blob?");
+    out.push_str(BLOB_COLUMN);
+    out.push('=');
+    query::encode_into(out, column);
 }

@@ -1,19 +1,21 @@
 //! JSON as Python's `json.dumps` writes it, straight into a buffer: numbers,
 //! escapes and the spaces after `,` and `:` come out as Datasette's do.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use base64::Engine as _;
+use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
 use super::json_rows::{JsonRows, Options};
-use crate::db::Value;
+use crate::db::{BorrowedValue, Value};
 use crate::error::{Error, Result};
 use crate::table::TablePage;
 use crate::table::request::TableRequest;
-use crate::text::{json, number};
+use crate::text::json;
+use crate::text::number::{self, FloatText};
 
 /// What the JSON of a table page needs besides the page.
 pub struct Surroundings<'s> {
@@ -78,18 +80,19 @@ fn string_or_null(out: &mut Vec<u8>, text: Option<&str>) {
 }
 
 /// One value. Infinities are `null`, since JSON has none, or `Infinity` if `infinity`.
-pub fn push_value(out: &mut Vec<u8>, value: &Value, infinity: bool) {
+pub fn push_value(out: &mut Vec<u8>, value: BorrowedValue<'_>, infinity: bool) {
     match value {
-        Value::Integer(i) => number::push_i64(out, *i),
-        Value::Real(f) if f.is_finite() => number::push_f64(out, *f),
+        Value::Integer(i) => number::push_i64(out, i),
+        Value::Real(f) if f.is_finite() => number::push_f64(out, f),
         Value::Real(f) if infinity => {
-            out.extend_from_slice(if *f > 0.0 { b"Infinity" } else { b"-Infinity" });
+            out.extend_from_slice(if f > 0.0 { b"Infinity" } else { b"-Infinity" });
         }
         Value::Null | Value::Real(_) => out.extend_from_slice(b"null"),
         Value::Text(bytes) => json::push_string(out, &String::from_utf8_lossy(bytes)),
         Value::Blob(bytes) => {
             out.extend_from_slice(b"{\"$base64\": true, \"encoded\": \"");
-            out.extend_from_slice(STANDARD.encode(bytes).as_bytes());
+            // Writing to memory does not fail.
+            let _ = write!(out, "{}", Base64Display::new(bytes, &STANDARD));
             out.extend_from_slice(b"\"}");
         }
     }
@@ -125,9 +128,7 @@ struct PythonStyle;
 
 impl Formatter for PythonStyle {
     fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-        let mut digits = Vec::with_capacity(24);
-        number::push_f64(&mut digits, value);
-        writer.write_all(&digits)
+        writer.write_all(FloatText::new(value).as_bytes())
     }
 
     fn begin_array_value<W: ?Sized + io::Write>(

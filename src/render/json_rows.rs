@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use super::json::{push_json, push_value};
-use super::links::row_path;
-use crate::db::Value;
+use super::links::row_path_into;
+use crate::db::BorrowedValue;
 use crate::error::{Error, Result};
 use crate::table::arguments::Shape;
+use crate::table::block::Row;
 use crate::table::extras::labels::{Labels, label_of};
 use crate::table::rows::Rows;
 use crate::text::json;
 
-/// Bytes that a row takes about, to size the buffer.
-const ROW_BYTES: usize = 256;
+/// Bytes that a value takes about besides those of a text or blob, to size the buffer.
+const VALUE_BYTES: usize = 8;
 
 /// How the rows are to be written.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +35,8 @@ pub struct JsonRows<'r> {
     options: &'r Options<'r>,
     /// How many columns are shown: the first ones.
     columns: usize,
-    /// `"name": ` and the position, for each member of a row that is an object.
+    /// What stands before the value and the position, for each member of a row
+    /// that is an object: `{"name": `, `, "name": `.
     members: Vec<(Vec<u8>, usize)>,
     /// Columns whose text is shown as JSON.
     as_json: Vec<bool>,
@@ -63,7 +65,17 @@ impl<'r> JsonRows<'r> {
 
     /// An empty buffer of about the right size.
     pub fn buffer(&self) -> Vec<u8> {
-        Vec::with_capacity(512 + self.rows.len() * ROW_BYTES)
+        let (texts, names) = match self.options.shape {
+            Shape::ArrayFirst => (0, 0),
+            Shape::Arrays => (self.rows.bytes(), 0),
+            Shape::Objects | Shape::Array | Shape::Object => (
+                self.rows.bytes(),
+                self.members.iter().map(|(name, _)| name.len()).sum(),
+            ),
+        };
+        // An eighth for escapes and base64; where that is too little, the buffer grows.
+        let row = names + self.columns * VALUE_BYTES;
+        Vec::with_capacity(512 + texts + texts / 8 + self.rows.len() * row)
     }
 
     /// The answer in a shape that is the rows and nothing else; `None` in the
@@ -111,32 +123,34 @@ impl<'r> JsonRows<'r> {
 
     fn by_key(&self, out: &mut Vec<u8>, key: &[usize]) {
         out.push(b'{');
+        let mut path = String::new();
         for (n, row) in self.rows.iter().enumerate() {
             if n > 0 {
                 out.extend_from_slice(b", ");
             }
-            json::push_string(out, &row_path(key.iter().map(|&n| &row[n])));
+            path.clear();
+            row_path_into(&mut path, key.iter().map(|&n| row.value(n)));
+            json::push_string(out, &path);
             out.extend_from_slice(b": ");
             self.object(out, row);
         }
         out.push(b'}');
     }
 
-    fn object(&self, out: &mut Vec<u8>, row: &[Value]) {
-        out.push(b'{');
-        for (n, (name, position)) in self.members.iter().enumerate() {
-            if n > 0 {
-                out.extend_from_slice(b", ");
-            }
+    fn object(&self, out: &mut Vec<u8>, row: Row<'_>) {
+        if self.members.is_empty() {
+            out.push(b'{');
+        }
+        for (name, position) in &self.members {
             out.extend_from_slice(name);
-            self.cell(out, *position, &row[*position]);
+            self.cell(out, *position, row.value(*position));
         }
         out.push(b'}');
     }
 
-    fn values(&self, out: &mut Vec<u8>, row: &[Value]) {
+    fn values(&self, out: &mut Vec<u8>, row: Row<'_>) {
         out.push(b'[');
-        for (n, value) in row.iter().take(self.columns).enumerate() {
+        for (n, value) in row.values().take(self.columns).enumerate() {
             if n > 0 {
                 out.extend_from_slice(b", ");
             }
@@ -145,22 +159,22 @@ impl<'r> JsonRows<'r> {
         out.push(b']');
     }
 
-    fn first(&self, out: &mut Vec<u8>, row: &[Value]) {
-        self.cell(out, 0, &row[0]);
+    fn first(&self, out: &mut Vec<u8>, row: Row<'_>) {
+        self.cell(out, 0, row.value(0));
     }
 
-    fn cell(&self, out: &mut Vec<u8>, column: usize, value: &Value) {
+    fn cell(&self, out: &mut Vec<u8>, column: usize, value: BorrowedValue<'_>) {
         let infinity = self.options.infinity;
         if let Some(label) = label_of(self.labels, column, value) {
             out.extend_from_slice(b"{\"value\": ");
             push_value(out, value, infinity);
             out.extend_from_slice(b", \"label\": ");
-            push_value(out, label, infinity);
+            push_value(out, label.borrowed(), infinity);
             out.push(b'}');
             return;
         }
         if self.as_json[column]
-            && let Value::Text(text) = value
+            && let BorrowedValue::Text(text) = value
             && let Ok(parsed) = serde_json::from_slice::<serde_json::Value>(text)
             && push_json(out, &parsed).is_ok()
         {
@@ -181,7 +195,8 @@ fn members(columns: &[String]) -> Vec<(Vec<u8>, usize)> {
             continue;
         }
         places.insert(name, members.len());
-        let mut key = Vec::with_capacity(name.len() + 4);
+        let mut key = Vec::with_capacity(name.len() + 6);
+        key.extend_from_slice(if members.is_empty() { b"{" } else { b", " });
         json::push_string(&mut key, name);
         key.extend_from_slice(b": ");
         members.push((key, position));
@@ -201,6 +216,9 @@ mod tests {
             .iter()
             .map(|(key, at)| (String::from_utf8_lossy(key).into_owned(), *at))
             .collect();
-        assert_eq!(read, [("\"a\": ".to_owned(), 2), ("\"b\": ".to_owned(), 1)]);
+        assert_eq!(
+            read,
+            [("{\"a\": ".to_owned(), 2), (", \"b\": ".to_owned(), 1)]
+        );
     }
 }

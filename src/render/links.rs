@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::db::Value;
+use crate::db::{BorrowedValue, Value};
 use crate::http::request::Request;
 use crate::table::extras::FacetKind;
 use crate::table::extras::FacetRequest;
@@ -190,24 +190,15 @@ pub fn table(database: &str, table: &str) -> String {
     format!("{database}/{}", tilde::encode(table.as_bytes()))
 }
 
-/// The path part that names a row by its key: `~` encoded values with commas between.
-pub fn row_path<'v>(key: impl Iterator<Item = &'v Value>) -> String {
-    let mut out = String::new();
+/// Appends the path part that names a row by its key: `~` encoded values with commas between.
+pub fn row_path_into<'v>(out: &mut String, key: impl Iterator<Item = BorrowedValue<'v>>) {
     for (n, value) in key.enumerate() {
         if n > 0 {
             out.push(',');
         }
         match value {
-            Value::Text(bytes) => tilde::encode_into(&mut out, bytes),
-            other => tilde::encode_into(&mut out, other.display().as_bytes()),
+            Value::Text(bytes) => tilde::encode_into(out, bytes),
+            other => other.with_display(|text| tilde::encode_into(out, text.as_bytes())),
         }
     }
-    out
-}
-
-/// The same for people to read.
-pub fn row_name<'v>(key: impl Iterator<Item = &'v Value>) -> String {
-    key.map(|value| value.display().into_owned())
-        .collect::<Vec<_>>()
-        .join(",")
 }

@@ -1,5 +1,6 @@
 //! Pages to bytes: JSON, CSV and HTML. Knows pages and links, not HTTP.
 
+mod cell;
 pub mod cells;
 pub mod csv;
 pub mod database_html;

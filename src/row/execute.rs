@@ -150,7 +150,7 @@ fn referring(plan: &RowPlan, rows: &Rows) -> Vec<Incoming> {
             .columns
             .iter()
             .position(|name| name.eq_ignore_ascii_case(column));
-        position.and_then(|n| row.get(n)).cloned()
+        position.and_then(|n| row.get(n)).map(|value| value.owned())
     };
     let incoming = plan.table.incoming.iter();
     incoming

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::incoming::Incoming;
-use crate::db::Value;
+use crate::db::BorrowedValue;
 use crate::db::schema::Table;
+use crate::table::block::Row;
 use crate::table::extras::labels::Labels;
 use crate::table::filters::Params;
 use crate::table::rows::Rows;
@@ -33,7 +34,7 @@ pub struct RowPage {
 
 impl RowPage {
     /// The values of the row.
-    pub fn row(&self) -> Option<&[Value]> {
+    pub fn row(&self) -> Option<Row<'_>> {
         self.rows.iter().next()
     }
 
@@ -51,8 +52,10 @@ impl RowPage {
     }
 
     /// The values of the key, as they are stored.
-    pub fn key_values(&self) -> impl Iterator<Item = &Value> {
+    pub fn key_values(&self) -> impl Iterator<Item = BorrowedValue<'_>> {
         let row = self.row().unwrap_or_default();
-        self.key_positions().into_iter().filter_map(|n| row.get(n))
+        self.key_positions()
+            .into_iter()
+            .filter_map(move |n| row.get(n))
     }
 }

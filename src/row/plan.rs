@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::RowRequest;
 use crate::db::Value;
 use crate::db::schema::Table;
-use crate::db::value::blob_from_display;
 use crate::error::{Error, Result};
 use crate::table::filters::Params;
 use crate::table::key::{Key, hidden_rowid, key_of};
 use crate::text::identifier::{escape, quote};
+use crate::text::python_bytes;
 
 /// Readings of a key that are tried at the most. Each part has up to three.
 const READINGS: usize = 64;
@@ -121,7 +121,7 @@ fn values(part: &[u8]) -> Vec<Value> {
         values.push(Value::Real(real));
     } else if text == "None" {
         values.push(Value::Null);
-    } else if let Some(bytes) = blob_from_display(text) {
+    } else if let Some(bytes) = python_bytes::parse(text) {
         values.push(Value::Blob(bytes.into()));
     }
     values

@@ -434,7 +434,7 @@ fn facet_labels(
     let keys = &context.plan.table.foreign_keys;
     match keys.iter().find(|key| key.column == facet.column) {
         Some(key) => {
-            let values = counted.values.iter().map(|(value, _)| value.clone());
+            let values = counted.values.iter().map(|(value, _)| value.borrowed());
             lookup(context).values(key, values)
         }
         None => Ok(None),

@@ -6,7 +6,7 @@ use super::execute::{Context, as_invalid_sql, sql_limit};
 use super::key::{Key, may_lack_a_key};
 use super::plan::Plan;
 use super::rows::Rows;
-use crate::db::{Limit, Value};
+use crate::db::{BorrowedValue, Limit, Value};
 use crate::error::Result;
 use crate::text::identifier::escape;
 
@@ -58,7 +58,8 @@ fn lacks_a_key(plan: &Plan, rows: &Rows) -> bool {
             .iter()
             .filter_map(|name| rows.position(name))
             .collect();
-        rows.iter().any(|row| key.iter().any(|&n| row[n].is_null()))
+        rows.iter()
+            .any(|row| key.iter().any(|&n| row.value(n).is_null()))
     }
 }
 
@@ -69,7 +70,7 @@ fn next_token(context: &Context<'_>, plan: &Plan, rows: &Rows) -> Result<String>
     }
     let last = rows.iter().next_back().unwrap_or_default();
     let value = |name: &str| rows.position(name).and_then(|n| last.get(n));
-    let mut key: Vec<&Value> = plan
+    let mut key: Vec<BorrowedValue<'_>> = plan
         .key_columns
         .iter()
         .filter_map(|name| value(name))
@@ -82,18 +83,18 @@ fn next_token(context: &Context<'_>, plan: &Plan, rows: &Rows) -> Result<String>
                 Some(value)
             } else {
                 looked_up = sort_value_of(context, &sort.name, &key)?;
-                Some(&looked_up)
+                Some(looked_up.borrowed())
             }
         }
     };
     if plan.has_row_number {
-        key.extend(last.last());
+        key.extend(last.values().next_back());
     }
     Ok(plan.order.token(sort_value, &key))
 }
 
 /// The value sorted by, when `_col` or `_nocol` left its column out.
-fn sort_value_of(context: &Context<'_>, sort: &str, key: &[&Value]) -> Result<Value> {
+fn sort_value_of(context: &Context<'_>, sort: &str, key: &[BorrowedValue<'_>]) -> Result<Value> {
     let plan = context.plan;
     let conditions: Vec<String> = plan
         .key_columns

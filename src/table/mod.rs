@@ -7,6 +7,7 @@
 //! `render` makes bytes of it.
 
 pub mod arguments;
+pub mod block;
 pub mod execute;
 pub mod extras;
 mod fetch;

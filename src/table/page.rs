@@ -9,8 +9,8 @@ use super::extras::suggest::SuggestedFacet;
 use super::key::Key;
 use super::plan::Plan;
 use super::rows::Rows;
-use crate::db::Value;
 use crate::db::schema::Schema;
+use crate::db::{BorrowedValue, Value};
 
 /// The content of a table page, before it takes a form.
 pub struct TablePage {
@@ -50,7 +50,7 @@ impl Facet {
         self.counted
             .labels
             .as_ref()
-            .and_then(|labels| labels.get(&value.key()))
+            .and_then(|labels| labels.get(value.borrowed()))
             .unwrap_or(value)
     }
 }
@@ -63,7 +63,7 @@ impl TablePage {
     }
 
     /// The label of a value in a column of the rows.
-    pub fn label(&self, column: usize, value: &Value) -> Option<&Value> {
+    pub fn label(&self, column: usize, value: BorrowedValue<'_>) -> Option<&Value> {
         label_of(&self.labels, column, value)
     }
 

@@ -11,8 +11,8 @@
 
 use super::filters::Params;
 use super::request::Sort;
-use crate::db::Value;
 use crate::db::schema::Affinity;
+use crate::db::{BorrowedValue, Value};
 use crate::error::{Error, Result};
 use crate::text::identifier::escape;
 use crate::text::tilde;
@@ -108,7 +108,11 @@ impl Order {
     }
 
     /// The token for a row with these values.
-    pub fn token(&self, sort_value: Option<&Value>, key_values: &[&Value]) -> String {
+    pub fn token(
+        &self,
+        sort_value: Option<BorrowedValue<'_>>,
+        key_values: &[BorrowedValue<'_>],
+    ) -> String {
         let sort = self
             .sort
             .iter()
@@ -118,7 +122,7 @@ impl Order {
             .key
             .iter()
             .zip(key_values)
-            .map(|(column, value)| part(value, column.affinity));
+            .map(|(column, value)| part(*value, column.affinity));
         let token = sort.chain(key).collect::<Vec<_>>().join(",");
         // An argument without a value would be no argument.
         if token.is_empty() {
@@ -223,7 +227,7 @@ fn is_numeric(affinity: Affinity) -> bool {
 }
 
 /// One part of a token.
-fn part(value: &Value, affinity: Affinity) -> String {
+fn part(value: BorrowedValue<'_>, affinity: Affinity) -> String {
     match value {
         Value::Null => "$null".into(),
         Value::Integer(_) if is_numeric(affinity) => tilde::encode(value.display().as_bytes()),
@@ -311,7 +315,7 @@ mod tests {
             Affinity::Blob,
         ] {
             for value in &values {
-                let token = part(value, affinity);
+                let token = part(value.borrowed(), affinity);
                 assert_eq!(
                     value_of(&token, affinity).as_ref(),
                     Some(value),

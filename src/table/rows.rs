@@ -2,18 +2,29 @@
 
 use rusqlite::{Connection, ToSql};
 
+use super::block::{Block, Row};
 use super::filters::Params;
-use crate::db::Value;
 
-/// The rows of a page: one block of values, row after row.
+/// Rows that get their room before the first has come; more make more.
+const ROWS_AT_FIRST: usize = 128;
+
+/// The rows of a page, row after row in one block.
 #[derive(Debug, Default, Clone)]
 pub struct Rows {
     /// Names of the columns, as SQLite gives them.
     pub columns: Vec<String>,
-    values: Vec<Value>,
+    block: Block,
 }
 
 impl Rows {
+    /// No rows yet, of these columns.
+    pub fn of(columns: Vec<String>) -> Self {
+        Self {
+            columns,
+            block: Block::default(),
+        }
+    }
+
     /// Runs `sql` and keeps at most `limit` rows, whatever the SQL says.
     pub fn query(
         connection: &Connection,
@@ -40,29 +51,41 @@ impl Rows {
         limit: usize,
         most: usize,
     ) -> rusqlite::Result<(Self, bool)> {
-        let mut values = Vec::with_capacity(columns.len() * limit.min(128));
-        let mut bytes = 0_usize;
+        let values = columns.len() * limit.min(ROWS_AT_FIRST);
+        let mut taken = Self {
+            columns,
+            block: Block::with_capacity(values),
+        };
+        let ended = taken.take_next(rows, limit, most)?;
+        Ok((taken, ended))
+    }
+
+    /// The same for the rows that come next, in the place and the memory of those taken before.
+    pub fn take_next(
+        &mut self,
+        rows: &mut rusqlite::Rows<'_>,
+        limit: usize,
+        most: usize,
+    ) -> rusqlite::Result<bool> {
+        // The last row before the end may be far longer than the others.
+        self.block.clear(most.saturating_mul(4));
         for _ in 0..limit {
             let Some(row) = rows.next()? else {
-                return Ok((Self { columns, values }, true));
+                return Ok(true);
             };
-            for n in 0..columns.len() {
-                let value = Value::from(row.get_ref(n)?);
-                if let Value::Text(data) | Value::Blob(data) = &value {
-                    bytes = bytes.saturating_add(data.len());
-                }
-                values.push(value);
+            for n in 0..self.columns.len() {
+                self.block.push(row.get_ref(n)?)?;
             }
-            if bytes > most {
+            if self.block.bytes() > most {
                 break;
             }
         }
-        Ok((Self { columns, values }, false))
+        Ok(false)
     }
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.values
+        self.block
             .len()
             .checked_div(self.columns.len())
             .unwrap_or(0)
@@ -70,28 +93,29 @@ impl Rows {
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.block.is_empty()
     }
 
-    /// The rows, each a slice of its values.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[Value]> + ExactSizeIterator {
-        self.values.chunks_exact(self.columns.len().max(1))
+    /// How many bytes their texts and blobs have, to size what is made of them.
+    pub fn bytes(&self) -> usize {
+        self.block.bytes()
+    }
+
+    /// The rows.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Row<'_>> + ExactSizeIterator {
+        self.block.rows(self.columns.len().max(1))
     }
 
     /// Keeps the first `count` rows.
     pub fn truncate(&mut self, count: usize) {
-        self.values.truncate(count * self.columns.len());
+        self.block.truncate(count * self.columns.len());
     }
 
     /// Takes the last column off.
     pub fn drop_last_column(&mut self) {
         let width = self.columns.len();
         if self.columns.pop().is_some() {
-            let mut n = 0;
-            self.values.retain(|_| {
-                n += 1;
-                n % width != 0
-            });
+            self.block.drop_last_of_each(width);
         }
     }
 
@@ -122,4 +146,71 @@ pub fn with_colons(params: &Params) -> Vec<(String, &dyn ToSql)> {
         .iter()
         .map(|(name, value)| (format!(":{name}"), value as &dyn ToSql))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::BorrowedValue;
+
+    const SQL: &str = "with recursive c(x) as (select 1 union all select x + 1 from c where x < 25)
+        select x, 'text ' || x as t, zeroblob(x) as z, null as n from c";
+
+    fn taken(limit: usize, most: usize) -> (Rows, bool) {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut statement = connection.prepare(SQL).unwrap();
+        let columns = ["x", "t", "z", "n"].map(str::to_owned).to_vec();
+        Rows::take(columns, &mut statement.raw_query(), limit, most).unwrap()
+    }
+
+    fn first_column(rows: &Rows) -> Vec<i64> {
+        let numbers = rows.iter().map(|row| match row.value(0) {
+            BorrowedValue::Integer(i) => i,
+            other => panic!("{other:?}"),
+        });
+        numbers.collect()
+    }
+
+    #[test]
+    fn rows_are_taken_up_to_a_number_or_to_so_many_bytes() {
+        let (rows, ended) = taken(26, usize::MAX);
+        assert_eq!((rows.len(), ended), (25, true));
+        let (rows, ended) = taken(25, usize::MAX);
+        assert_eq!((rows.len(), ended), (25, false));
+        // Of 7 and 8 bytes, then of 9: more than 15 only with the third.
+        let (rows, ended) = taken(25, 15);
+        assert_eq!((first_column(&rows), ended), (vec![1, 2, 3], false));
+        assert_eq!(rows.bytes(), 7 + 8 + 9);
+    }
+
+    #[test]
+    fn rows_and_a_column_are_cut_off() {
+        let (mut rows, _) = taken(25, usize::MAX);
+        rows.truncate(2);
+        rows.drop_last_column();
+        assert_eq!(rows.columns, ["x", "t", "z"]);
+        assert_eq!(first_column(&rows), [1, 2]);
+        let last = rows.iter().next_back().unwrap();
+        assert_eq!(last.value(1), BorrowedValue::Text(b"text 2"));
+        assert_eq!(last.value(2), BorrowedValue::Blob(b"\0\0"));
+        assert_eq!(last.get(3), None);
+        rows.truncate(0);
+        assert!(rows.is_empty());
+    }
+
+    #[test]
+    fn the_next_rows_take_the_place_of_those_before() {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut statement = connection.prepare(SQL).unwrap();
+        let mut cursor = statement.raw_query();
+        let mut rows = Rows::of(["x", "t", "z", "n"].map(str::to_owned).to_vec());
+        let mut pieces = Vec::new();
+        while !rows.take_next(&mut cursor, 10, usize::MAX).unwrap() {
+            pieces.push(first_column(&rows));
+        }
+        assert_eq!(pieces.concat(), (1..=20).collect::<Vec<_>>());
+        assert_eq!(first_column(&rows), [21, 22, 23, 24, 25]);
+        let last = rows.iter().next_back().unwrap();
+        assert_eq!(last.value(1), BorrowedValue::Text(b"text 25"));
+    }
 }

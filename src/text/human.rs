@@ -1,5 +1,7 @@
 //! Values for people to read: sizes, and text cut to a length.
 
+use std::borrow::Cow;
+
 use super::is_space;
 
 /// A number of bytes in the unit that suits it, as Datasette's `format_bytes`: `512 bytes`, `1.5 KB`.
@@ -26,26 +28,25 @@ pub fn is_url(text: &str) -> bool {
 }
 
 /// A web address cut to `length` characters, keeping a short file extension; `0` is no limit. Datasette's `truncate_url`.
-pub fn truncate_url(url: &str, length: usize) -> String {
-    if length == 0 || char_offset(url, length).is_none_or(|end| end == url.len()) {
-        return url.to_owned();
+pub fn truncate_url(url: &str, length: usize) -> Cow<'_, str> {
+    if cut(url, length).is_none() {
+        return Cow::Borrowed(url);
     }
     if let Some((rest, extension)) = url.rsplit_once('.') {
         let characters = extension.chars().count();
         if (1..=4).contains(&characters) && !extension.contains('/') && characters < length {
             let rest = first_chars(rest, length - 1 - characters);
-            return format!("{rest}….{extension}");
+            return Cow::Owned(format!("{rest}….{extension}"));
         }
     }
-    format!("{}…", first_chars(url, length - 1))
+    Cow::Owned(format!("{}…", first_chars(url, length - 1)))
 }
 
-/// The first `length` characters of `text`, and `…` if there were more; `0` is no limit. How Datasette cuts a cell.
-pub fn truncate(text: &str, length: usize) -> String {
-    match char_offset(text, length) {
-        Some(end) if length > 0 && end < text.len() => format!("{}…", &text[..end]),
-        _ => text.to_owned(),
-    }
+/// The first `length` characters of `text` if there are more, `None` if that is all of it; `0` is no limit. Where Datasette cuts a
+/// cell, with a `…` for the rest.
+pub fn cut(text: &str, length: usize) -> Option<&str> {
+    let end = char_offset(text, length)?;
+    (length > 0 && end < text.len()).then(|| &text[..end])
 }
 
 fn first_chars(text: &str, count: usize) -> &str {
@@ -128,18 +129,19 @@ mod tests {
 
     #[test]
     fn cells_are_cut_by_characters() {
-        assert_eq!(truncate("日本語", 2), "日本…");
-        assert_eq!(truncate("日本語", 3), "日本語");
-        assert_eq!(truncate("日本語", 4), "日本語");
-        assert_eq!(truncate("abc", 0), "abc");
-        assert_eq!(truncate("", 5), "");
+        assert_eq!(cut("日本語", 2), Some("日本"));
+        assert_eq!(cut("日本語", 3), None);
+        assert_eq!(cut("日本語", 4), None);
+        assert_eq!(cut("abc", 0), None);
+        assert_eq!(cut("", 5), None);
     }
 
     proptest! {
         #[test]
         fn nothing_is_longer_than_it_may_be(text: String, length in 1_usize..20) {
-            let cut = truncate(&text, length);
-            prop_assert!(cut == text || cut.chars().count() == length + 1);
+            let cut = cut(&text, length);
+            prop_assert!(cut.is_none_or(|cut| text.starts_with(cut) && cut.chars().count() == length));
+            prop_assert!(cut.is_some() || text.chars().count() <= length);
             prop_assert!(truncate_url(&text, length).chars().count() <= length.max(text.chars().count().min(length)) + 1);
         }
     }

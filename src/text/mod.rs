@@ -9,6 +9,7 @@ pub mod human;
 pub mod identifier;
 pub mod json;
 pub mod number;
+pub mod python_bytes;
 pub mod query;
 pub mod steady;
 pub mod tilde;

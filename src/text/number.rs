@@ -1,26 +1,67 @@
 //! Numbers as text, written as Python writes them.
 
-/// Appends a float as Python's `repr` writes it: the shortest digits that read back as the same number, with an exponent of at least two
-/// digits below 1e-4 and from 1e16. Infinities are `inf` and `-inf`, which is not JSON: the caller decides what they become.
+/// A float as Python's `repr` writes it, on the stack: the shortest digits that read back as the same number, with an exponent of at
+/// least two digits below 1e-4 and from 1e16. Infinities are `inf` and `-inf`, which is not JSON: the caller decides what they become.
+pub struct FloatText {
+    bytes: [u8; FLOAT_BYTES],
+    len: usize,
+}
+
+/// The longest is 24 bytes: sign, 17 digits with their point, `e-308`.
+const FLOAT_BYTES: usize = 32;
+
+impl FloatText {
+    /// Writes `value`.
+    pub fn new(value: f64) -> Self {
+        let mut text = Self {
+            bytes: [0; FLOAT_BYTES],
+            len: 0,
+        };
+        if !value.is_finite() {
+            text.push(match value {
+                v if v.is_nan() => b"nan",
+                v if v > 0.0 => b"inf",
+                _ => b"-inf",
+            });
+            return text;
+        }
+        if value.is_sign_negative() {
+            text.push(b"-");
+        }
+        let mut buffer = ryu::Buffer::new();
+        let digits = Digits::of(buffer.format_finite(value.abs()));
+        if (-3..=16).contains(&digits.point) {
+            digits.push_plain(&mut text);
+        } else {
+            digits.push_scientific(&mut text);
+        }
+        text
+    }
+
+    /// The text, which is ASCII.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(self.as_bytes()).unwrap_or_default()
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..][..bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    fn push_zeros(&mut self, count: usize) {
+        self.bytes[self.len..][..count].fill(b'0');
+        self.len += count;
+    }
+}
+
+/// Appends the [`FloatText`] of a float.
 pub fn push_f64(out: &mut Vec<u8>, value: f64) {
-    if !value.is_finite() {
-        out.extend_from_slice(match value {
-            v if v.is_nan() => b"nan",
-            v if v > 0.0 => b"inf",
-            _ => b"-inf",
-        });
-        return;
-    }
-    if value.is_sign_negative() {
-        out.push(b'-');
-    }
-    let mut buffer = ryu::Buffer::new();
-    let digits = Digits::of(buffer.format_finite(value.abs()));
-    if (-3..=16).contains(&digits.point) {
-        digits.push_plain(out);
-    } else {
-        digits.push_scientific(out);
-    }
+    out.extend_from_slice(FloatText::new(value).as_bytes());
 }
 
 /// Appends an integer.
@@ -30,16 +71,21 @@ pub fn push_i64(out: &mut Vec<u8>, value: i64) {
 
 /// An integer with a comma before every group of three digits: `1,234`.
 pub fn thousands(value: u64) -> String {
+    let mut out = String::with_capacity(26);
+    thousands_into(&mut out, value);
+    out
+}
+
+/// Appends [`thousands`].
+pub fn thousands_into(out: &mut String, value: u64) {
     let mut buffer = itoa::Buffer::new();
     let digits = buffer.format(value);
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
     }
-    out
 }
 
 /// A number as the significant digits `0.d₁d₂… × 10^point`: no zero at either end, except for zero itself.
@@ -85,45 +131,42 @@ impl Digits {
         &self.bytes[..self.len]
     }
 
-    fn push_plain(&self, out: &mut Vec<u8>) {
+    fn push_plain(&self, out: &mut FloatText) {
         let digits = self.digits();
         match usize::try_from(self.point) {
             Ok(point) if point > 0 => {
                 let whole = point.min(digits.len());
-                out.extend_from_slice(&digits[..whole]);
-                out.resize(out.len() + point - whole, b'0');
-                out.push(b'.');
+                out.push(&digits[..whole]);
+                out.push_zeros(point - whole);
+                out.push(b".");
                 if whole == digits.len() {
-                    out.push(b'0');
+                    out.push(b"0");
                 } else {
-                    out.extend_from_slice(&digits[whole..]);
+                    out.push(&digits[whole..]);
                 }
             }
             _ => {
-                out.extend_from_slice(b"0.");
-                out.resize(out.len() + self.point.unsigned_abs() as usize, b'0');
-                out.extend_from_slice(digits);
+                out.push(b"0.");
+                out.push_zeros(self.point.unsigned_abs() as usize);
+                out.push(digits);
             }
         }
     }
 
-    fn push_scientific(&self, out: &mut Vec<u8>) {
+    fn push_scientific(&self, out: &mut FloatText) {
         let (first, rest) = self.digits().split_at(1);
-        out.extend_from_slice(first);
+        out.push(first);
         if !rest.is_empty() {
-            out.push(b'.');
-            out.extend_from_slice(rest);
+            out.push(b".");
+            out.push(rest);
         }
         let exponent = self.point - 1;
-        out.extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" });
+        out.push(if exponent < 0 { b"e-" } else { b"e+" });
         if exponent.unsigned_abs() < 10 {
-            out.push(b'0');
+            out.push(b"0");
         }
-        out.extend_from_slice(
-            itoa::Buffer::new()
-                .format(exponent.unsigned_abs())
-                .as_bytes(),
-        );
+        let mut buffer = itoa::Buffer::new();
+        out.push(buffer.format(exponent.unsigned_abs()).as_bytes());
     }
 }
 
@@ -133,9 +176,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn text(value: f64) -> String {
-        let mut out = Vec::new();
-        push_f64(&mut out, value);
-        String::from_utf8(out).unwrap()
+        FloatText::new(value).as_str().to_owned()
     }
 
     #[test]

@@ -109,10 +109,13 @@ impl Weight for ExtraValue {
     fn weight(&self) -> usize {
         match self {
             Self::Facet(Some(facet)) => {
-                let values = facet.values.iter().map(|(value, _)| value_weight(value));
-                let labels = facet.labels.iter().flatten();
-                let labels = labels.map(|(_, label)| 64 + value_weight(label));
-                values.chain(labels).sum()
+                let label = |value: &Value| facet.labels.as_ref()?.get(value.borrowed());
+                let values = facet.values.iter();
+                values
+                    .map(|(value, _)| {
+                        value_weight(value) + label(value).map_or(0, |l| OVERHEAD + value_weight(l))
+                    })
+                    .sum()
             }
             Self::Suggestions(Some(suggested)) => {
                 suggested.iter().map(|s| s.column.len() + 32).sum()

@@ -1,12 +1,10 @@
 //! Labels of foreign keys: the name of the row that a value points at.
 
-use std::collections::HashMap;
-
+pub use super::label_map::Labels;
 use crate::config::Config;
 use crate::db::schema::{ForeignKey, Schema, Table};
 use crate::db::snapshot::SqlError;
-use crate::db::value::Key;
-use crate::db::{Limit, PageSnapshot, Value};
+use crate::db::{BorrowedValue, Limit, PageSnapshot, Value};
 use crate::error::Result;
 use crate::table::rows::Rows;
 use crate::text::identifier::escape;
@@ -15,19 +13,13 @@ use crate::text::identifier::escape;
 /// to a power of two up to here, so that few statements serve all pages.
 const BATCH: usize = 512;
 
-/// Labels by the value that they stand for.
-pub type Labels = HashMap<Key, Value>;
-
 /// The label of a value in the column at `position`, given the labels by column.
 pub fn label_of<'l>(
     labels: &'l [Option<Labels>],
     position: usize,
-    value: &Value,
+    value: BorrowedValue<'_>,
 ) -> Option<&'l Value> {
-    if value.is_null() {
-        return None;
-    }
-    labels.get(position)?.as_ref()?.get(&value.key())
+    labels.get(position)?.as_ref()?.get(value)
 }
 
 /// The column that labels the rows of a table, by configuration or by the schema.
@@ -56,10 +48,10 @@ pub struct Lookup<'l> {
 
 impl Lookup<'_> {
     /// The labels of `values` of a foreign key; `None` if the time limit struck.
-    pub fn values(
+    pub fn values<'v>(
         &self,
         key: &ForeignKey,
-        values: impl Iterator<Item = Value>,
+        values: impl Iterator<Item = BorrowedValue<'v>>,
     ) -> Result<Option<Labels>> {
         let table = self.schema.find(&key.other_table);
         let column = table.and_then(|table| label_column(self.config, self.database, table));
@@ -75,7 +67,7 @@ impl Lookup<'_> {
         let mut found = vec![None; rows.columns.len()];
         for key in keys {
             if let Some(position) = rows.position(&key.column) {
-                let values = rows.iter().map(|row| row[position].clone());
+                let values = rows.iter().map(|row| row.value(position));
                 found[position] = self.values(key, values)?;
             }
         }
@@ -86,31 +78,26 @@ impl Lookup<'_> {
 /// Looks up the labels of `values` of a foreign key. Values that point at no
 /// row, or at a table that does not exist, get none. A table without a label
 /// column labels its rows with the value itself. `None` if the time limit struck.
-fn labels(
+fn labels<'v>(
     snapshot: &PageSnapshot<'_>,
     schema: &Schema,
     key: &ForeignKey,
     label_column: Option<&str>,
-    values: impl Iterator<Item = Value>,
+    values: impl Iterator<Item = BorrowedValue<'v>>,
     limit: Limit,
 ) -> Result<Option<Labels>> {
-    let mut wanted: HashMap<Key, Value> = values
-        .filter(|value| !value.is_null())
-        .map(|value| (value.key(), value))
-        .collect();
     let Some(table) = schema.find(&key.other_table).filter(|_| key.other_exists) else {
-        return Ok(Some(Labels::new()));
+        return Ok(Some(Labels::default()));
     };
     let Some(label_column) = label_column else {
-        for value in wanted.values_mut() {
-            *value = Value::text(&value.display());
-        }
-        return Ok(Some(wanted));
+        return Ok(Some(by_themselves(values)));
     };
-    let values: Vec<Value> = wanted.into_values().collect();
+    let mut values: Vec<_> = values.filter(|value| !value.is_null()).collect();
+    values.sort_unstable_by(BorrowedValue::compare);
+    values.dedup_by(|a, b| a.compare(b).is_eq());
     let (column, label) = (escape(&key.other_column), escape(label_column));
     let found = snapshot.read(limit, |connection| {
-        let mut labels = Labels::with_capacity(values.len());
+        let mut labels = Labels::default();
         for batch in values.chunks(BATCH) {
             let places = vec!["?"; batch.len().next_power_of_two()].join(", ");
             let sql = format!(
@@ -123,7 +110,7 @@ fn labels(
             }
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
-                labels.insert(Value::from(row.get_ref(0)?).key(), row.get_ref(1)?.into());
+                labels.insert(row.get_ref(0)?.into(), row.get_ref(1)?.into());
             }
         }
         Ok(labels)
@@ -133,4 +120,19 @@ fn labels(
         Err(SqlError::TimeLimit) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Each value labelled with its own text.
+fn by_themselves<'v>(values: impl Iterator<Item = BorrowedValue<'v>>) -> Labels {
+    let mut labels = Labels::default();
+    for value in values {
+        value.with_display(|text| {
+            let label = labels.get(value).map(Value::borrowed);
+            // Most values come many times.
+            if label != Some(Value::Text(text.as_bytes())) {
+                labels.insert(value, Value::text(text));
+            }
+        });
+    }
+    labels
 }

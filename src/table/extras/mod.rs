@@ -8,6 +8,7 @@ mod facet_request;
 pub mod facet_scan;
 pub mod facets;
 pub mod kept;
+mod label_map;
 pub mod labels;
 pub mod suggest;
 
