@@ -19,6 +19,7 @@ use super::opened::Opened;
 use super::pool::{Place, Target};
 use super::snapshot::sqlite_message;
 use super::turns::Turns;
+use crate::error::Error;
 
 /// Threads that open connections for all pools together.
 const OPENERS: usize = 2;
@@ -178,13 +179,17 @@ fn open_source(
         let (size, openers) = (options.connections.max(1), openers.clone());
         move || target.pool(size, openers.clone())
     };
+    let opened = Opened::new(replaceable.as_deref(), new_pool());
+    opened
+        .open_watch()
+        .map_err(|error| Error::from(error).to_string())?;
     Ok(Database {
         name,
         path,
         is_mutable,
         is_memory,
         has_attached,
-        opened: ShardedLock::new(Arc::new(Opened::new(replaceable.as_deref(), new_pool()))),
+        opened: ShardedLock::new(Arc::new(opened)),
         new_pool: Box::new(new_pool),
         keeper,
         hash,

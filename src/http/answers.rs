@@ -72,11 +72,6 @@ impl Answers {
         }
     }
 
-    /// Whether any are kept.
-    pub fn are_kept(&self) -> bool {
-        self.kept.is_some()
-    }
-
     /// The answer under `key`: one that is kept, the one that another request
     /// is having made at this moment, or one that `make` makes. If the client of
     /// the request that makes it leaves, the next that waits makes it.
@@ -89,29 +84,28 @@ impl Answers {
     where
         F: Future<Output = Result<Response>>,
     {
-        let Some(kept) = &self.kept else {
-            return make().await;
-        };
         let tag = self.tag(&key);
         // Nobody knows the tag but from an answer that lasts, and it stands for this version.
         if if_none_match.is_some_and(|header| header != "*" && names_etag(header, &tag)) {
-            return self.unchanged(kept, &key, tag).await;
+            return Ok(self.known(&key, tag).await.not_modified());
         }
-        let answer = match kept.get(&key).await {
-            Some(answer) => answer.response(),
-            None => Box::pin(kept.try_get_with(key, self.make(make(), tag)))
-                .await
-                .map_or_else(|passing| passing.result(), |answer| Ok(answer.response()))?,
+        let response = match &self.kept {
+            None => match self.make(make(), tag).await {
+                Ok(answer) => answer.response(),
+                Err(passing) => passing.result()?,
+            },
+            Some(kept) => match kept.get(&key).await {
+                Some(answer) => answer.response(),
+                None => Box::pin(kept.try_get_with(key, self.make(make(), tag)))
+                    .await
+                    .map_or_else(|passing| passing.result(), |answer| Ok(answer.response()))?,
+            },
         };
-        let is_named = |response: &Response| {
-            let tag = response.headers.iter().find(|(name, _)| *name == "etag");
-            tag.is_some_and(|(_, tag)| if_none_match.is_some_and(|header| names_etag(header, tag)))
-        };
-        Ok(if is_named(&answer) {
-            answer.not_modified()
-        } else {
-            answer
-        })
+        // `*` names any answer, once there is one.
+        if if_none_match == Some("*") && response.status == 200 {
+            return Ok(response.not_modified());
+        }
+        Ok(response)
     }
 
     async fn make(
@@ -134,7 +128,7 @@ impl Answers {
             return Err(Passing::Answer(answer));
         }
         answer.headers.push(("etag", tag));
-        if answer.body.len() > self.largest {
+        if self.kept.is_none() || answer.body.len() > self.largest {
             return Err(Passing::Answer(answer));
         }
         // The buffer that it was written to may be twice as large.
@@ -142,19 +136,14 @@ impl Answers {
         Ok(Arc::new(answer))
     }
 
-    /// 304, with the headers of the answer if it is still there.
-    async fn unchanged(
-        &self,
-        kept: &Cache<Key, Arc<Answer>, RandomState>,
-        key: &Key,
-        tag: String,
-    ) -> Result<Response> {
-        let known = kept.get(key).await;
-        let response = known.map_or_else(
-            || Response::whole(200, "", Bytes::new()).header("etag", tag),
-            |answer| answer.response(),
-        );
-        Ok(response.not_modified())
+    /// The answer under `key`, or as much of it as a 304 tells.
+    async fn known(&self, key: &Key, tag: String) -> Response {
+        if let Some(kept) = &self.kept
+            && let Some(answer) = kept.get(key).await
+        {
+            return answer.response();
+        }
+        Response::whole(200, "", Bytes::new()).header("etag", tag)
     }
 
     /// The entity tag: weak, since the same page may be sent in several encodings.

@@ -53,12 +53,9 @@ async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> 
     }
 }
 
-/// Under which key the answer may be kept: `None` for a page that is not kept, and
-/// while a database changes.
+/// Which answer it is, among all that may be kept: `None` for a page that is not,
+/// and while a database changes.
 fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
-    if !app.answers.are_kept() {
-        return None;
-    }
     let mut address = format!("{}{}", request.origin, request.full_path());
     let mut versions = Vec::with_capacity(1);
     match route {

@@ -172,6 +172,7 @@ fn more_clients_than_places_are_all_served_in_the_end() {
         .args(&["--sql-threads", "2", "--extras", "parallel"])
         .setting("max_pages", "2")
         .setting("page_wait_ms", "60000")
+        .setting("result_cache_mb", "0")
         .start();
     thread::scope(|scope| {
         for _ in 0..24 {
