@@ -12,6 +12,7 @@ mod csv;
 mod errors;
 mod facets;
 mod filters;
+mod kept;
 mod limits;
 mod modes;
 mod paging;
