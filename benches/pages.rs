@@ -119,7 +119,7 @@ fn http(query: &str) -> Request {
         method: "GET".into(),
         path: "/big/events".into(),
         query: QueryString::parse(query),
-        origin: "http://localhost".into(),
+        scheme: "http",
         host: "localhost".into(),
         base_url: "/".into(),
     }

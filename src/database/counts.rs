@@ -10,8 +10,7 @@ use crate::db::snapshot::SqlError;
 use crate::db::{Cancel, Database, Limit, PageSnapshot};
 use crate::engine::Graph;
 use crate::error::Result;
-use crate::table::extras::count::CAP;
-use crate::text::identifier::escape;
+use crate::table::extras::count::count_all;
 
 /// Tables a job: enough that thousands of tables are few jobs, few enough that
 /// a database of ordinary size is more than one.
@@ -116,19 +115,9 @@ impl<'c> Counting<'c> {
         if let Some(known) = self.database.known_count(&table.name) {
             return Some(known);
         }
-        let sql = format!(
-            "select count(*) from (select 1 from {} limit {})",
-            escape(&table.name),
-            CAP + 1
-        );
+        let keep = self.tables.len() <= KEPT_PREPARED;
         let counted = self.limit.enforce(connection, self.cancel, |connection| {
-            if self.tables.len() <= KEPT_PREPARED {
-                connection
-                    .prepare_cached(&sql)?
-                    .query_row([], |row| row.get(0))
-            } else {
-                connection.query_row(&sql, [], |row| row.get(0))
-            }
+            count_all(connection, &table.name, keep)
         });
         if let Ok(count) = counted {
             self.database.keep_count(&table.name, count);

@@ -5,6 +5,7 @@
 //! request came in. Nothing has to be thrown away when a database changes:
 //! later requests ask under another version.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::hash::BuildHasher as _;
 use std::pin::Pin;
@@ -36,7 +37,7 @@ pub struct Key {
 /// An answer with a whole body.
 #[derive(Clone)]
 struct Answer {
-    headers: Vec<(&'static str, String)>,
+    headers: Vec<(&'static str, Cow<'static, str>)>,
     status: u16,
     body: Bytes,
 }
@@ -127,7 +128,7 @@ impl Answers {
         if !lasts || status != 200 {
             return Err(Passing::Answer(answer));
         }
-        answer.headers.push(("etag", tag));
+        answer.headers.push(("etag", tag.into()));
         if self.kept.is_none() || answer.body.len() > self.largest {
             return Err(Passing::Answer(answer));
         }
@@ -208,7 +209,7 @@ mod tests {
 
     fn etag(response: &Response) -> Option<&str> {
         let header = response.headers.iter().find(|(name, _)| *name == "etag");
-        header.map(|(_, value)| value.as_str())
+        header.map(|(_, value)| &**value)
     }
 
     #[actix_web::test]

@@ -16,7 +16,6 @@ use actix_service::{ServiceFactoryExt as _, fn_service, map_config};
 use actix_web::dev::{AppConfig, Server};
 use actix_web::rt::net::{TcpSocket, TcpStream};
 use actix_web::{HttpRequest, HttpResponse, web};
-use serde_json::Value;
 
 use super::access_log::Line;
 use super::answers::Answers;
@@ -24,6 +23,7 @@ use super::lenient::Lenient;
 use super::respond::Additions;
 use super::routes::{self, Route};
 pub use super::shutdown::Stopped;
+use super::special::Fixed;
 use super::statics::Statics;
 use super::templates::Templates;
 use super::{dispatch, errors, incoming, respond, shutdown, versions};
@@ -61,8 +61,8 @@ pub struct App {
     pub templates: Templates,
     /// The files of the program.
     pub statics: Statics,
-    /// `/-/versions`
-    pub versions: Value,
+    /// Pages that say the same as long as the program runs.
+    pub(super) fixed: Fixed,
     /// `--cors`
     pub cors: bool,
     /// `--access-log`
@@ -79,7 +79,10 @@ impl App {
         let cache_bytes = config.settings.result_cache_mb.saturating_mul(1 << 20);
         Ok(Self {
             templates: Templates::built_in(&config, &statics)?,
-            versions: versions::versions().map_err(|error| format!("SQLite: {error}"))?,
+            fixed: Fixed::new(
+                &config,
+                versions::versions().map_err(|error| format!("SQLite: {error}"))?,
+            ),
             statics,
             answers: Answers::new(cache_bytes - cache_bytes / EXTRAS),
             extras: KeptExtras::new(cache_bytes / EXTRAS),

@@ -95,7 +95,11 @@ mod tests {
         let blob = Value::Blob(b"x".as_slice().into());
         let response = wanted.answer(Some(blob), &[]).unwrap();
         let name = format!("attachment; filename=\"b-{}.blob\"", &blob_hash(b"x")[..6]);
-        assert!(response.headers.contains(&("content-disposition", name)));
+        assert!(
+            response
+                .headers
+                .contains(&("content-disposition", name.into()))
+        );
     }
 
     #[test]
@@ -105,6 +109,10 @@ mod tests {
             .answer(Some(Value::Null), &["t", "a\"; x=\"\n~2C"])
             .unwrap();
         let name = "attachment; filename=\"t-a; x=~2C-b.blob\"".to_owned();
-        assert!(response.headers.contains(&("content-disposition", name)));
+        assert!(
+            response
+                .headers
+                .contains(&("content-disposition", name.into()))
+        );
     }
 }

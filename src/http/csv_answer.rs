@@ -1,5 +1,7 @@
 //! What answers in CSV have in common, whatever rows they are made of.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::request::Request;
@@ -35,13 +37,16 @@ pub fn has_header(http: &Request) -> bool {
 }
 
 /// The headers. With `_dl` the answer is a file; its name is `name` and `.csv`.
-pub fn headers(http: &Request, name: &str) -> Vec<(&'static str, String)> {
+pub fn headers(http: &Request, name: &str) -> Vec<(&'static str, Cow<'static, str>)> {
     if !given(&http.query, "_dl") {
-        return vec![("content-type", TEXT.to_owned())];
+        return vec![("content-type", TEXT.into())];
     }
     vec![
-        ("content-type", "text/csv; charset=utf-8".to_owned()),
-        ("content-disposition", attachment(&format!("{name}.csv"))),
+        ("content-type", "text/csv; charset=utf-8".into()),
+        (
+            "content-disposition",
+            attachment(&format!("{name}.csv")).into(),
+        ),
     ]
 }
 

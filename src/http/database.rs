@@ -141,7 +141,12 @@ mod tests {
         let format = Format::Other("xyz".into());
         let response = ask("/_memory.xyz?sql=select+1&a=%20", "_memory", format).await;
         let location = "/_memory/-/query.xyz?sql=select+1&a=%20".to_owned();
-        assert!(response.unwrap().headers.contains(&("location", location)));
+        assert!(
+            response
+                .unwrap()
+                .headers
+                .contains(&("location", location.into()))
+        );
         let blank = ask("/_memory?sql=+", "_memory", Format::Html).await;
         assert_eq!(blank.unwrap().status, 200);
     }

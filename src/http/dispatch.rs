@@ -19,10 +19,10 @@ use crate::error::{Error, Result};
 pub async fn answer(
     app: &Arc<App>,
     request: Request,
-    terms: &Terms,
+    terms: &Terms<'_>,
     route: Route,
 ) -> Result<Response> {
-    match request.method.as_str() {
+    match &*request.method {
         "GET" | "HEAD" => page(app, request, terms, route).await,
         _ if route == Route::Nothing => Err(errors::nothing()),
         "OPTIONS" => Ok(Response::whole(200, TEXT, "ok").header("allow", "HEAD, GET")),
@@ -30,8 +30,13 @@ pub async fn answer(
     }
 }
 
-async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> Result<Response> {
-    let if_none_match = terms.if_none_match.as_deref();
+async fn page(
+    app: &Arc<App>,
+    request: Request,
+    terms: &Terms<'_>,
+    route: Route,
+) -> Result<Response> {
+    let if_none_match = terms.if_none_match;
     match route {
         Route::Special { page, format } => special::show(app, &request, page, format),
         Route::Static(name) => {
@@ -56,7 +61,7 @@ async fn page(app: &Arc<App>, request: Request, terms: &Terms, route: Route) -> 
 /// Which answer it is, among all that may be kept: `None` for a page that is not,
 /// and while a database changes.
 fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
-    let mut address = format!("{}{}", request.origin, request.full_path());
+    let mut address = request.address();
     let mut versions = Vec::with_capacity(1);
     match route {
         Route::Table {
@@ -101,11 +106,11 @@ fn push_size(address: &mut String, database: &Database) {
 async fn of_database(
     app: &Arc<App>,
     request: Request,
-    terms: &Terms,
+    terms: &Terms<'_>,
     route: Route,
     seen: Option<Version>,
 ) -> Result<Response> {
-    let if_none_match = terms.if_none_match.as_deref();
+    let if_none_match = terms.if_none_match;
     match route {
         Route::Table {
             database,
@@ -136,12 +141,12 @@ async fn of_database(
 }
 
 /// 301. The new address has the prefix that the old one was asked for with.
-fn moved(request: &Request, terms: &Terms, to: &str, keep_query: bool) -> Response {
+fn moved(request: &Request, terms: &Terms<'_>, to: &str, keep_query: bool) -> Response {
     let prefix = terms
         .path
         .strip_suffix(request.path.as_str())
         .unwrap_or_default();
-    let query = if keep_query { terms.query.as_str() } else { "" };
+    let query = if keep_query { terms.query } else { "" };
     let location = crate::text::query::join(&format!("{prefix}{to}"), query);
     Response::redirect(301, &location)
 }
@@ -188,11 +193,7 @@ mod tests {
             .await
             .expect("an answer");
         assert_eq!(response.status, 200);
-        assert!(
-            response
-                .headers
-                .contains(&("allow", "HEAD, GET".to_owned()))
-        );
+        assert!(response.headers.contains(&("allow", "HEAD, GET".into())));
     }
 
     #[actix_web::test]
@@ -201,9 +202,7 @@ mod tests {
             let response = ask(Method::GET, path).await.expect("an answer");
             assert_eq!(response.status, 301);
             assert!(
-                response
-                    .headers
-                    .contains(&("location", location.to_owned())),
+                response.headers.contains(&("location", location.into())),
                 "{path}"
             );
         }

@@ -19,9 +19,9 @@ pub fn nothing() -> Error {
 
 /// The answer to a request that failed. What is not there under one spelling
 /// of its address may be there under another.
-pub fn answer(app: &App, terms: &Terms, error: &Error) -> Response {
+pub fn answer(app: &App, terms: &Terms<'_>, error: &Error) -> Response {
     if let Error::NotFound(_) = error
-        && let Some(location) = routes::second_chance(&terms.path, &terms.query)
+        && let Some(location) = routes::second_chance(terms.path, terms.query)
     {
         return Response::whole(302, HTML, "").header("location", location);
     }
@@ -42,7 +42,7 @@ pub fn answer(app: &App, terms: &Terms, error: &Error) -> Response {
     response
 }
 
-fn form(terms: &Terms, error: &Error) -> ErrorForm {
+fn form(terms: &Terms<'_>, error: &Error) -> ErrorForm {
     match error {
         Error::Forbidden(_) if terms.json >= SpeaksJson::Accepts => ErrorForm::Json,
         Error::MethodNotAllowed if terms.json == SpeaksJson::Sends => ErrorForm::Json,
@@ -51,7 +51,7 @@ fn form(terms: &Terms, error: &Error) -> ErrorForm {
     }
 }
 
-fn log(terms: &Terms, error: &Error) {
+fn log(terms: &Terms<'_>, error: &Error) {
     match error {
         Error::Internal(detail) => tracing::error!(path = terms.path, "{detail}"),
         Error::Busy { .. } => tracing::debug!(path = terms.path, "turned away: no place free"),
@@ -105,11 +105,15 @@ mod tests {
     use crate::http::response::Body;
     use std::time::Duration;
 
-    fn terms(path: &str) -> Terms {
+    fn terms(path: &str) -> Terms<'static> {
         let http = actix_web::test::TestRequest::get()
             .uri(path)
             .to_http_request();
-        super::super::incoming::read(&http, &crate::config::Settings::default()).1
+        super::super::incoming::read(
+            Box::leak(Box::new(http)),
+            &crate::config::Settings::default(),
+        )
+        .1
     }
 
     fn body(response: &Response) -> String {
@@ -123,7 +127,7 @@ mod tests {
         let mut headers = response.headers.iter();
         headers
             .find(|(key, _)| *key == name)
-            .map(|(_, value)| value.as_str())
+            .map(|(_, value)| &**value)
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Reads a request once: what pages want to know of it ([`Request`]) and what
 //! its answer must look like ([`Terms`]).
 
+use std::borrow::Cow;
+
 use actix_web::HttpRequest;
+use actix_web::http::Method;
 use actix_web::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH,
 };
@@ -43,12 +46,12 @@ pub enum SpeaksJson {
 }
 
 /// What the answer depends on besides the page.
-#[derive(Debug, Clone)]
-pub struct Terms {
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'h> {
     /// The path as it was sent, `base_url` and all.
-    pub path: String,
+    pub path: &'h str,
     /// The query as it was sent.
-    pub query: String,
+    pub query: &'h str,
     /// Whether only the headers are wanted.
     pub head: bool,
     /// How errors are told.
@@ -58,11 +61,11 @@ pub struct Terms {
     /// Whether the answer may depend on who asks, and no shared cache may keep it.
     pub personal: bool,
     /// The `If-None-Match` header.
-    pub if_none_match: Option<String>,
+    pub if_none_match: Option<&'h str>,
 }
 
 /// Takes a request of actix-web apart.
-pub fn read(http: &HttpRequest, settings: &Settings) -> (Request, Terms) {
+pub fn read<'h>(http: &'h HttpRequest, settings: &Settings) -> (Request, Terms<'h>) {
     let uri = http.uri();
     let path = uri.path();
     let query = uri.query().unwrap_or_default();
@@ -75,13 +78,13 @@ pub fn read(http: &HttpRequest, settings: &Settings) -> (Request, Terms) {
         SpeaksJson::No
     };
     let terms = Terms {
-        path: path.to_owned(),
-        query: query.to_owned(),
-        head: http.method() == actix_web::http::Method::HEAD,
+        path,
+        query,
+        head: http.method() == Method::HEAD,
         error_form: ErrorForm::of(path),
         json,
         personal: http.headers().contains_key(COOKIE) || http.headers().contains_key(AUTHORIZATION),
-        if_none_match: header(IF_NONE_MATCH).map(str::to_owned),
+        if_none_match: header(IF_NONE_MATCH),
     };
     let host = header(HOST)
         .or(uri.host())
@@ -94,10 +97,14 @@ pub fn read(http: &HttpRequest, settings: &Settings) -> (Request, Terms) {
         "http"
     };
     let request = Request {
-        method: http.method().as_str().to_owned(),
+        method: match *http.method() {
+            Method::GET => Cow::Borrowed("GET"),
+            Method::HEAD => Cow::Borrowed("HEAD"),
+            ref other => Cow::Owned(other.as_str().to_owned()),
+        },
         path: below_base(path, &settings.base_url).to_owned(),
         query: QueryString::parse(query),
-        origin: format!("{scheme}://{host}"),
+        scheme,
         host,
         base_url: settings.base_url.clone(),
     };
@@ -190,7 +197,7 @@ mod tests {
             .to_http_request();
         let (request, terms) = read(&http, &settings("/pre/"));
         assert_eq!(request.path, "/fx/t%20x");
-        assert_eq!(request.origin, "http://example.com:81");
+        assert_eq!(request.origin(), "http://example.com:81");
         assert_eq!(request.query.raw(), "a=1&b=");
         assert_eq!(terms.path, "/pre/fx/t%20x");
         assert!(terms.personal && !terms.head && terms.json == SpeaksJson::No);
@@ -205,11 +212,14 @@ mod tests {
                 .insert_header(("host", "h"))
                 .to_http_request()
         };
-        let origin = |http: &HttpRequest| read(http, &settings("/")).0.origin;
+        let origin = |http: &HttpRequest| read(http, &settings("/")).0.origin();
         assert_eq!(origin(&request("127.0.0.1:5")), "https://h");
         assert_eq!(origin(&request("10.0.0.1:5")), "http://h");
         let mut forced = settings("/");
         forced.force_https_urls = true;
-        assert_eq!(read(&request("10.0.0.1:5"), &forced).0.origin, "https://h");
+        assert_eq!(
+            read(&request("10.0.0.1:5"), &forced).0.origin(),
+            "https://h"
+        );
     }
 }

@@ -101,7 +101,7 @@ fn lines(http: &Request, rows: &Rows, has_header: bool) -> Result<Bytes> {
     };
     let lines = columns.lines(rows, has_header, |url, row, n| {
         if let Value::Blob(bytes) = row.value(n) {
-            url.push_str(&http.origin);
+            url.push_str(&http.origin());
             url.push_str(&result_blob(http, &rows.columns[n], bytes));
         }
     });

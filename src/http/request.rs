@@ -1,19 +1,21 @@
 //! What the handlers know of an HTTP request: already parsed, no I/O behind it.
 
+use std::borrow::Cow;
+
 use crate::text::query::QueryString;
 
 /// The parts of a request that pages depend on.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// `GET`, `HEAD`, `POST` …
-    pub method: String,
+    pub method: Cow<'static, str>,
     /// The path as it was sent (still `~` and `%` encoded), without the
     /// `base_url` prefix: it begins with `/`.
     pub path: String,
     /// The query string, in the order sent.
     pub query: QueryString,
-    /// `scheme://host`, from the `Host` header and `force_https_urls`.
-    pub origin: String,
+    /// `http` or `https`.
+    pub scheme: &'static str,
     /// The `Host` header.
     pub host: String,
     /// `base_url`: `/`, or a prefix such as `/data/`.
@@ -30,9 +32,27 @@ impl Request {
         out
     }
 
+    /// `scheme://host`, as the client sees this server.
+    pub fn origin(&self) -> String {
+        format!("{}://{}", self.scheme, self.host)
+    }
+
     /// The same as an absolute URL.
     pub fn absolute(&self, path: &str) -> String {
-        format!("{}{}", self.origin, self.prefixed(path))
+        self.origin() + &self.prefixed(path)
+    }
+
+    /// Everything that a page can depend on, in one text.
+    pub fn address(&self) -> String {
+        let parts = [
+            self.scheme,
+            "://",
+            &self.host,
+            &self.path,
+            "?",
+            self.query.raw(),
+        ];
+        parts.concat()
     }
 
     /// The path and the query string as they were sent.

@@ -1,10 +1,13 @@
 //! The last step: a [`Response`] becomes actix-web's, with the headers that
 //! every answer carries.
 
+use std::borrow::Cow;
+
 use actix_web::HttpResponse;
 use actix_web::body::{self, BodyStream, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
+use bytes::Bytes;
 
 use super::access_log::{Counted, Line};
 use super::incoming::Terms;
@@ -36,7 +39,7 @@ pub struct Additions {
 
 /// Makes the answer that is sent.
 pub fn finish(
-    terms: &Terms,
+    terms: &Terms<'_>,
     response: Response,
     additions: Additions,
     line: Option<Line>,
@@ -45,12 +48,12 @@ pub fn finish(
     let mut http = with_body(terms, status, response.body, line);
     let headers = http.headers_mut();
     for (name, value) in response.headers {
-        append(headers, name, &value);
+        append(headers, name, value);
     }
     if !additions.is_static {
         if additions.cors {
             for (name, value) in CORS {
-                append(headers, name, value);
+                append(headers, name, Cow::Borrowed(value));
             }
         }
         vary(headers);
@@ -61,7 +64,12 @@ pub fn finish(
     http
 }
 
-fn with_body(terms: &Terms, status: StatusCode, body: Body, line: Option<Line>) -> HttpResponse {
+fn with_body(
+    terms: &Terms<'_>,
+    status: StatusCode,
+    body: Body,
+    line: Option<Line>,
+) -> HttpResponse {
     match body {
         Body::Whole(bytes) => {
             if let Some(line) = line {
@@ -105,10 +113,12 @@ fn counted(
 }
 
 /// Appends a header; one that HTTP cannot carry is dropped rather than the answer.
-fn append(headers: &mut HeaderMap, name: &'static str, value: &str) {
-    let name = HeaderName::from_bytes(name.as_bytes());
-    let value = HeaderValue::from_bytes(value.as_bytes());
-    if let (Ok(name), Ok(value)) = (name, value) {
+fn append(headers: &mut HeaderMap, name: &'static str, value: Cow<'static, str>) {
+    let value = match value {
+        Cow::Borrowed(text) => HeaderValue::from_bytes(text.as_bytes()),
+        Cow::Owned(text) => HeaderValue::from_maybe_shared(Bytes::from(text)),
+    };
+    if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), value) {
         headers.append(name, value);
     } else {
         tracing::warn!("a header that cannot be sent was left out");
@@ -154,8 +164,8 @@ mod tests {
         cors: bool,
         is_static: bool,
     ) -> HttpResponse {
-        let terms =
-            super::super::incoming::read(&request.to_http_request(), &Settings::default()).1;
+        let http = request.to_http_request();
+        let terms = super::super::incoming::read(&http, &Settings::default()).1;
         finish(&terms, response, Additions { cors, is_static }, None)
     }
 

@@ -1,6 +1,7 @@
 //! An answer before it becomes actix-web's: status, headers and a body that is
 //! either whole or made piece by piece.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 
 use bytes::Bytes;
@@ -29,7 +30,7 @@ pub struct Response {
     /// HTTP status code.
     pub status: u16,
     /// Header names (lower case) and values, besides those that the HTTP layer adds itself.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body; dropped for `HEAD`.
     pub body: Body,
     /// Whether the same request gets the same answer as long as the databases
@@ -54,10 +55,10 @@ pub fn attachment(name: &str) -> String {
 
 impl Response {
     /// A whole body of one media type.
-    pub fn whole(status: u16, content_type: &str, body: impl Into<Bytes>) -> Self {
+    pub fn whole(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         Self {
             status,
-            headers: vec![("content-type", content_type.to_owned())],
+            headers: vec![("content-type", Cow::Borrowed(content_type))],
             body: Body::Whole(body.into()),
             lasts: false,
         }
@@ -72,7 +73,7 @@ impl Response {
 
     /// A redirect. `location` is a path or URL, already encoded.
     pub fn redirect(status: u16, location: &str) -> Self {
-        Self::whole(status, "text/plain", Bytes::new()).header("location", location)
+        Self::whole(status, "text/plain", Bytes::new()).header("location", location.to_owned())
     }
 
     /// Names the JSON of a page, an absolute URL, as Datasette does for its clients.
@@ -86,8 +87,8 @@ impl Response {
     #[must_use]
     pub fn cached_for(self, seconds: u64) -> Self {
         let value = match seconds {
-            0 => "no-cache".to_owned(),
-            seconds => format!("max-age={seconds}"),
+            0 => Cow::Borrowed("no-cache"),
+            seconds => Cow::Owned(format!("max-age={seconds}")),
         };
         self.header("cache-control", value)
     }
@@ -112,7 +113,7 @@ impl Response {
 
     /// Adds a header.
     #[must_use]
-    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn header(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.headers.push((name, value.into()));
         self
     }

@@ -1,6 +1,7 @@
 //! What the server tells of itself: `/-/versions`, `/-/settings` and so on,
 //! each as JSON and as a page that shows the JSON.
 
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::app::App;
@@ -8,37 +9,69 @@ use super::request::Request;
 use super::response::{HTML, JSON, Response};
 use super::routes::{Format, Special};
 use super::templates::{Crumb, Frame};
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::text::query;
+
+/// The JSON of the pages that say the same as long as the program runs.
+pub struct Fixed(Vec<(Special, Value, Bytes)>);
+
+impl Fixed {
+    /// Writes them.
+    pub fn new(config: &Config, versions: Value) -> Self {
+        let pages = [
+            (Special::Versions, versions),
+            (Special::Settings, Value::Object(config.settings.as_json())),
+            (Special::Config, config.redacted()),
+            (Special::Plugins, json!([])),
+            (Special::Actor, json!({"actor": null})),
+        ];
+        let written = pages.into_iter().map(|(page, value)| {
+            let json = Bytes::from(with_ok(value.clone()).to_string());
+            (page, value, json)
+        });
+        Self(written.collect())
+    }
+
+    fn get(&self, page: Special) -> Option<(&Value, &Bytes)> {
+        let found = self.0.iter().find(|(fixed, ..)| *fixed == page);
+        found.map(|(_, value, json)| (value, json))
+    }
+}
 
 /// Answers one of these pages.
 ///
 /// # Errors
 /// 404 for a format other than JSON.
 pub fn show(app: &App, request: &Request, page: Special, format: Format) -> Result<Response> {
-    let value = value(app, page)?;
-    match format {
-        Format::Json => {
-            let body = match value {
-                Value::Object(map) => {
-                    let mut whole = Map::new();
-                    whole.insert("ok".to_owned(), Value::Bool(true));
-                    whole.extend(map);
-                    Value::Object(whole)
-                }
-                other => other,
-            };
-            Ok(Response::whole(200, JSON, body.to_string()))
+    match (format, app.fixed.get(page)) {
+        (Format::Json, Some((_, json))) => Ok(Response::whole(200, JSON, json.clone())),
+        (Format::Html, Some((value, _))) => as_page(app, request, page, value),
+        (Format::Json, None) => {
+            let json = with_ok(value(app, page)?).to_string();
+            Ok(Response::whole(200, JSON, json))
         }
-        Format::Html => as_page(app, request, page, &value),
-        other => Err(other.invalid()),
+        (Format::Html, None) => as_page(app, request, page, &value(app, page)?),
+        (other, _) => Err(other.invalid()),
     }
 }
 
+/// An object begins with `"ok": true`; a list is as it is.
+fn with_ok(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut whole = Map::new();
+            whole.insert("ok".to_owned(), Value::Bool(true));
+            whole.extend(map);
+            Value::Object(whole)
+        }
+        other => other,
+    }
+}
+
+/// What a page says now.
 fn value(app: &App, page: Special) -> Result<Value> {
     Ok(match page {
-        Special::Versions => app.versions.clone(),
-        Special::Settings => Value::Object(app.config.settings.as_json()),
         Special::Databases => databases(app),
         Special::Threads => json!({
             "num_threads": app.engine.threads(),
@@ -46,9 +79,7 @@ fn value(app: &App, page: Special) -> Result<Value> {
                 .map_err(|error| Error::Internal(format!("/-/threads: {error}")))?,
             "settings": app.config.settings.own_as_json(),
         }),
-        Special::Config => app.config.redacted(),
-        Special::Plugins => json!([]),
-        Special::Actor => json!({"actor": null}),
+        fixed => return Err(Error::Internal(format!("/-/{} is not fixed", fixed.name()))),
     })
 }
 
@@ -174,6 +205,6 @@ mod tests {
         let (response, html) = shown(Special::Versions, Format::Html);
         assert!(html.contains("versions.json"));
         let link = "<http://h/-/versions.json?x=1>; rel=\"alternate\"; type=\"application/json+datasette\"";
-        assert!(response.headers.contains(&("link", link.to_owned())));
+        assert!(response.headers.contains(&("link", link.into())));
     }
 }

@@ -159,7 +159,7 @@ mod tests {
 
     fn header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
         let mut found = response.headers.iter().filter(|(key, _)| *key == name);
-        let value = found.next().map(|(_, value)| value.as_str());
+        let value = found.next().map(|(_, value)| &**value);
         assert!(found.next().is_none(), "{name} is sent once");
         value
     }

@@ -275,7 +275,7 @@ pub(super) fn request_as_json(http: &Request) -> Json {
         .collect();
     let full_path = http.prefixed(&http.full_path());
     json!({
-        "url": format!("{}{full_path}", http.origin),
+        "url": format!("{}{full_path}", http.origin()),
         "path": http.prefixed(&http.path),
         "full_path": full_path,
         "host": http.host,

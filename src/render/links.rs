@@ -177,7 +177,7 @@ pub fn result_blob(request: &Request, column: &str, bytes: &[u8]) -> String {
 
 /// The page of a request as JSON, as an absolute URL.
 pub fn alternate_json(request: &Request) -> String {
-    format!("{}{}", request.origin, in_format(request, "json", &[]))
+    format!("{}{}", request.origin(), in_format(request, "json", &[]))
 }
 
 /// The path of a database, with the prefix: `/prefix/db`.

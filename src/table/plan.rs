@@ -202,6 +202,11 @@ impl Plan {
         format!("{}{and} rowid between :{first} and :{last} ", self.from_sql)
     }
 
+    /// Whether all rows of a table match.
+    pub fn is_whole_table(&self) -> bool {
+        !self.has_conditions && !self.table.is_view()
+    }
+
     /// The SQL that counts all rows that match.
     pub fn count_sql(&self) -> String {
         format!("select count(*) {}", self.from_sql)

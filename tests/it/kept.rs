@@ -55,7 +55,7 @@ fn counting_process() {
     while !stdin_ends.is_finished() {
         n += 1;
         connection.execute("update counter set n = ?", [n]).unwrap();
-        if n % 50 == 0 {
+        if n.is_multiple_of(50) {
             let _ = connection.execute_batch("pragma wal_checkpoint(passive)");
         }
         println!("committed {n}");

@@ -157,13 +157,23 @@ const SHORT: usize = 15;
 
 /// A short text as a number: its bytes, then zeros, then its length.
 fn pack(text: &[u8]) -> Option<u128> {
-    if text.len() > SHORT {
-        return None;
-    }
-    let mut bytes = [0; 16];
-    bytes[..text.len()].copy_from_slice(text);
-    bytes[SHORT] = u8::try_from(text.len()).ok()?;
-    Some(u128::from_le_bytes(bytes))
+    let length = text.len();
+    // Two reads of a fixed size, which may overlap, cost less than a copy of any size.
+    let bytes = if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>())
+    {
+        let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        if length > SHORT {
+            return None;
+        }
+        u128::from(first) | u128::from(last) << ((length - 8) * 8)
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        u128::from(first) | u128::from(last) << ((length - 4) * 8)
+    } else {
+        let byte = |n: usize| text.get(n).map_or(0, |&byte| u128::from(byte) << (n * 8));
+        byte(0) | byte(1) | byte(2)
+    };
+    Some(bytes | (length as u128) << (SHORT * 8))
 }
 
 fn unpack(packed: u128) -> Box<[u8]> {

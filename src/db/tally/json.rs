@@ -23,7 +23,7 @@ pub(super) fn add_elements(value: ValueRef<'_>, counts: &mut Counts) {
 
 /// The elements of a JSON array of strings without escapes, which is what
 /// nearly all tag columns hold. `None` sends the text to the real parser.
-fn plain_strings(json: &[u8]) -> Option<Vec<&[u8]>> {
+pub fn plain_strings(json: &[u8]) -> Option<Vec<&[u8]>> {
     let mut rest = json.trim_ascii().strip_prefix(b"[")?.trim_ascii_start();
     let mut strings = Vec::new();
     if rest == b"]" {

@@ -18,6 +18,7 @@ use rusqlite::{Connection, ToSql};
 
 use super::limit::is_interrupt;
 pub use counts::Counts;
+pub use json::plain_strings;
 
 thread_local! {
     /// What has been counted so far by the statement that [`Tally::run`] runs.
@@ -261,6 +262,23 @@ mod tests {
             (Value::text("sixteen bytes!!!"), 1),
         ];
         assert_eq!(top, expected);
+    }
+
+    #[test]
+    fn texts_of_every_length_come_out_as_they_went_in() {
+        let conn = database();
+        conn.execute_batch(
+            "create table t(v); with recursive c(x) as (select 0 union all select x + 1 from c where x < 20)
+             insert into t select substr('abcdefghijklmnopqrstuvwxyz', 1, x) from c",
+        )
+        .unwrap();
+        let mut texts: Vec<_> = run(&conn, "select tally('v', v) from t").top(30);
+        texts.sort_by_key(|(value, _)| value.display().len());
+        for (length, (value, count)) in texts.iter().enumerate() {
+            let expected = &"abcdefghijklmnopqrstuvwxyz"[..length];
+            assert_eq!((value, count), (&Value::text(expected), &1));
+        }
+        assert_eq!(texts.len(), 21);
     }
 
     #[test]

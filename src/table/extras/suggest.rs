@@ -14,7 +14,7 @@ use rusqlite::types::ValueRef;
 
 use super::FacetKind;
 use crate::db::snapshot::SqlError;
-use crate::db::tally::Counts;
+use crate::db::tally::{Counts, plain_strings};
 use crate::db::{Limit, PageSnapshot};
 use crate::error::Result;
 use crate::table::Plan;
@@ -58,13 +58,13 @@ pub fn suggest(
         let mut rows = statement.raw_query();
         let mut n = 0;
         while let Some(row) = rows.next()? {
+            let is_first = n < FIRST;
+            // Most columns are settled within a few rows: their values are not even read.
             for (column, candidate) in columns.iter_mut().enumerate() {
-                candidate.look_at(
-                    row.get_ref(column)?,
-                    request.facet_size,
-                    n < FIRST,
-                    &mut dates,
-                )?;
+                if candidate.is_open(is_first) {
+                    let value = row.get_ref(column)?;
+                    candidate.look_at(value, request.facet_size, is_first, &mut dates)?;
+                }
             }
             n += 1;
         }
@@ -113,6 +113,11 @@ impl Candidate {
         }
     }
 
+    /// Whether another value can still make a difference.
+    fn is_open(&self, is_first: bool) -> bool {
+        !self.too_many || self.arrays || (is_first && !self.has_date)
+    }
+
     fn look_at(
         &mut self,
         value: ValueRef<'_>,
@@ -144,17 +149,48 @@ impl Candidate {
         if text.is_empty() {
             return;
         }
-        match serde_json::from_slice::<Vec<serde_json::Value>>(text) {
-            Err(_) => self.arrays = false,
-            Ok(items) if items.is_empty() => {}
-            Ok(items) => {
+        match array_of(text) {
+            None => self.arrays = false,
+            Some(Elements::None) => {}
+            Some(elements) => {
                 self.arrays_seen += 1;
-                if self.arrays_seen <= FIRST && !items.iter().all(serde_json::Value::is_string) {
+                if self.arrays_seen <= FIRST && elements != Elements::Texts {
                     self.arrays = false;
                 }
             }
         }
     }
+}
+
+/// What is in a JSON array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Elements {
+    None,
+    Texts,
+    Others,
+}
+
+/// What is in the JSON array that `text` is; `None` if it is none.
+fn array_of(text: &[u8]) -> Option<Elements> {
+    if !text.trim_ascii_start().starts_with(b"[") {
+        return None;
+    }
+    // Nearly all tag columns hold nothing else; the real parser costs several times as much.
+    if let Some(strings) = plain_strings(text) {
+        return Some(if strings.is_empty() {
+            Elements::None
+        } else {
+            Elements::Texts
+        });
+    }
+    let items: Vec<serde_json::Value> = serde_json::from_slice(text).ok()?;
+    Some(if items.is_empty() {
+        Elements::None
+    } else if items.iter().all(serde_json::Value::is_string) {
+        Elements::Texts
+    } else {
+        Elements::Others
+    })
 }
 
 /// `????-??-*`
