@@ -13,7 +13,7 @@ use crate::cli::{Extras, GatherArgs};
 use crate::client::Client;
 use crate::databases::Databases;
 use crate::load::{Cost, Until, measure};
-use crate::server::{Launch, Server};
+use crate::server::{Launch, NO_CACHE, Server};
 use crate::statistics::{median, milliseconds};
 use crate::{progress_bar, text_table};
 
@@ -34,7 +34,7 @@ pub fn run(args: &GatherArgs, out: &mut dyn Write) -> Result<()> {
                 preload: &[],
                 sql_threads,
                 extras: Extras::Auto,
-                settings: &[],
+                settings: &[NO_CACHE],
             })
         })
         .collect::<Result<_>>()?;

@@ -29,6 +29,9 @@ const SETTINGS: [[&str; 2]; 3] = [
     ["sql_time_limit_ms", "10000"],
 ];
 
+/// Keeps no answer from one request to the next: each is made when it is asked for.
+pub const NO_CACHE: [&str; 2] = ["result_cache_mb", "0"];
+
 /// What to start.
 pub struct Launch<'a> {
     pub args: &'a ServerArgs,

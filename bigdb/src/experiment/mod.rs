@@ -22,7 +22,7 @@ use crate::client::Client;
 use crate::databases::Databases;
 use crate::load::{Until, measure};
 use crate::progress_bar;
-use crate::server::{Launch, Server};
+use crate::server::{Launch, NO_CACHE, Server};
 
 use results::{Cell, Results};
 
@@ -103,7 +103,7 @@ fn experiment(args: &ExperimentArgs) -> Result<Results> {
                 preload: &[],
                 sql_threads: setup.sql_threads,
                 extras: setup.extras,
-                settings: &[],
+                settings: &[NO_CACHE],
             })
         })
         .collect::<Result<_>>()?;

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::cli::{Axis, ScaleArgs};
-use crate::server::{Launch, Server};
+use crate::server::{Launch, NO_CACHE, Server};
 
 use files::Files;
 use results::{AxisResults, Setup};
@@ -33,7 +33,6 @@ const SETTINGS: [[&str; 2]; 2] = [
     ["facet_time_limit_ms", "120000"],
     ["sql_time_limit_ms", "120000"],
 ];
-const NO_CACHE: [&str; 2] = ["result_cache_mb", "0"];
 
 /// What every axis is measured with.
 struct Bench<'a> {

@@ -21,7 +21,7 @@ use crate::cli::StressArgs;
 use crate::client::{Answer, Client, difference};
 use crate::databases::Databases;
 use crate::load;
-use crate::server::{Launch, Server};
+use crate::server::{Launch, NO_CACHE, Server};
 
 use report::{Report, counted};
 
@@ -54,23 +54,34 @@ fn run_servers(args: &StressArgs, out: &mut dyn Write) -> Result<usize> {
     let mut failures = 0;
     for &extras in &args.modes {
         for &sql_threads in &args.sql_threads {
-            let server = Server::start(&Launch {
-                args: &args.server,
-                files: &[&databases.small, &databases.big],
-                preload: &[&databases.memory],
-                sql_threads,
-                extras,
-                settings: &[],
-            })?;
-            failures += storm.run(server.url(), &label(extras.name(), sql_threads), out)?;
-            failures += report::stop(server, out)?;
+            for cache in CACHES {
+                let server = Server::start(&Launch {
+                    args: &args.server,
+                    files: &[&databases.small, &databases.big],
+                    preload: &[&databases.memory],
+                    sql_threads,
+                    extras,
+                    settings: cache,
+                })?;
+                let label = label(extras.name(), sql_threads, cache);
+                failures += storm.run(server.url(), &label, out)?;
+                failures += report::stop(server, out)?;
+            }
         }
     }
     Ok(failures)
 }
 
-fn label(extras: &str, sql_threads: usize) -> String {
-    format!("{extras}, {}", counted(sql_threads, "SQL thread"))
+/// With answers kept and with each made anew: they must be the same.
+const CACHES: [&[[&str; 2]]; 2] = [&[], &[NO_CACHE]];
+
+fn label(extras: &str, sql_threads: usize, cache: &[[&str; 2]]) -> String {
+    let cache = if cache.is_empty() {
+        "cached"
+    } else {
+        "not cached"
+    };
+    format!("{extras}, {}, {cache}", counted(sql_threads, "SQL thread"))
 }
 
 /// The pages that are asked for and the first answer to each.

@@ -39,7 +39,9 @@ pub fn run(args: &StressArgs, out: &mut dyn Write) -> Result<usize> {
     for journal in [Journal::Wal, Journal::Rollback] {
         for &extras in &args.modes {
             for &sql_threads in &args.sql_threads {
-                failures += run_one(args, journal, extras, sql_threads, out)?;
+                for cache in super::CACHES {
+                    failures += run_one(args, journal, extras, sql_threads, cache, out)?;
+                }
             }
         }
     }
@@ -51,6 +53,7 @@ fn run_one(
     journal: Journal,
     extras: Extras,
     sql_threads: usize,
+    cache: &[[&str; 2]],
     out: &mut dyn Write,
 ) -> Result<usize> {
     let dir = TempDir::with_prefix("bigdb-")?;
@@ -62,7 +65,7 @@ fn run_one(
         preload: &[],
         sql_threads,
         extras,
-        settings: &[],
+        settings: cache,
     })?;
     let client = Client::new(server.url());
     let writer = WriterProcess::start(&path)?;
@@ -90,7 +93,7 @@ fn run_one(
     let label = format!(
         "{}, {}",
         journal.name(),
-        super::label(extras.name(), sql_threads)
+        super::label(extras.name(), sql_threads, cache)
     );
     let commits = writer.stop();
     let note = match &commits {
