@@ -132,6 +132,9 @@ fn sql_parts(c: &mut Criterion, bench: &Bench) {
     c.bench_function("begin and end a snapshot", |b| {
         b.iter(|| PageSnapshot::begin(&bench.database, &Cancel::default()).is_ok());
     });
+    c.bench_function("look at the version", |b| {
+        b.iter(|| bench.database.version())
+    });
     c.bench_function("plan", |b| b.iter(|| bench.plan(&request).sql.len()));
     c.bench_function("count, capped", |b| {
         b.iter(|| count::count(&snapshot, &plan, Limit::NONE).expect("a count"));
