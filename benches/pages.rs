@@ -133,7 +133,7 @@ fn sql_parts(c: &mut Criterion, bench: &Bench) {
         b.iter(|| PageSnapshot::begin(&bench.database, &Cancel::default()).is_ok());
     });
     c.bench_function("look at the version", |b| {
-        b.iter(|| bench.database.version())
+        b.iter(|| bench.database.version());
     });
     c.bench_function("plan", |b| b.iter(|| bench.plan(&request).sql.len()));
     c.bench_function("count, capped", |b| {

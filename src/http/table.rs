@@ -22,6 +22,9 @@ use crate::table::request::{Format, Shape, TableRequest};
 use crate::table::{TablePage, request};
 use crate::text::query::join;
 
+/// Times that a page begins again before it computes everything itself.
+const PATIENCE: usize = 3;
+
 /// Answers a request for a table or view. `seen` is the version of the database
 /// when the request came in.
 pub async fn show(
@@ -68,33 +71,38 @@ pub async fn show(
 }
 
 /// The page as HTML or JSON. Where other pages are computing some of its
-/// extras, it waits for them without a thread, a connection or a turn.
+/// extras, it waits for them without a thread, a connection or a turn. If one of
+/// those pages gives up (its client may have left) this one begins again.
 async fn page(job: &Arc<Job>, turn: Option<Turn>) -> Result<Response> {
     let engine = &job.app.engine;
-    let here = job.clone();
-    let first = engine.offload(move |page| {
-        let executed = here.execute(page, Some(&here.app.extras))?;
-        drop(turn);
-        Ok(match executed {
-            Executed::Done(content) => Ok(here.render(&content)?),
-            Executed::Unfinished(unfinished) => Err(unfinished),
-        })
-    });
-    let unfinished = match first.await? {
-        Ok(response) => return Ok(response),
-        Err(unfinished) => unfinished,
-    };
-    let here = job.clone();
-    if let Some(content) = unfinished.finish().await {
-        return engine.offload(move |_| here.render(&content)).await;
+    let mut turn = turn;
+    for _ in 0..PATIENCE {
+        let (here, turn_now) = (job.clone(), turn.take());
+        let executed = engine.offload(move |page| {
+            let executed = here.execute(page, Some(&here.app.extras))?;
+            drop(turn_now);
+            Ok(match executed {
+                Executed::Done(content) => Ok(here.render(&content)?),
+                Executed::Unfinished(unfinished) => Err(unfinished),
+            })
+        });
+        let unfinished = match executed.await? {
+            Ok(response) => return Ok(response),
+            Err(unfinished) => unfinished,
+        };
+        if let Some(content) = unfinished.finish().await {
+            let here = job.clone();
+            return engine.offload(move |_| here.render(&content)).await;
+        }
+        turn = job.database.turns.enter().await;
     }
-    let turn = job.database.turns.enter().await;
-    let again = engine.offload(move |page| {
+    let here = job.clone();
+    let alone = engine.offload(move |page| {
         let content = here.execute_alone(page)?;
         drop(turn);
         here.render(&content)
     });
-    again.await
+    alone.await
 }
 
 fn format_of(extension: &Extension) -> Result<Format> {

@@ -126,7 +126,7 @@ fn find(
     let rows = snapshot.read(limit, |connection| {
         let mut sql = &plan.sql;
         for reading in &plan.readings {
-            let rows = Rows::query(connection, sql, reading, 1)?;
+            let (rows, _) = Rows::query(connection, sql, reading, 1, usize::MAX)?;
             if !rows.is_empty() {
                 return Ok(Some(rows));
             }

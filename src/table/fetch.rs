@@ -10,10 +10,14 @@ use crate::db::{BorrowedValue, Limit, Value};
 use crate::error::Result;
 use crate::text::identifier::escape;
 
+/// A page ends early, with the token of a next one, when the texts and blobs of
+/// its rows have more bytes than this: so the memory of all pages is bounded.
+const PAGE_BYTES: usize = 32 << 20;
+
 /// The rows of the page, and the token of the page after it.
 pub(super) fn rows(context: &Context<'_>) -> Result<(Rows, Option<String>)> {
     let plan = context.plan;
-    let mut rows = query(context, plan)?;
+    let (mut rows, mut more) = query(context, plan)?;
     let by_row_number;
     let mut ran = plan;
     if !plan.has_row_number && lacks_a_key(plan, &rows) {
@@ -23,13 +27,11 @@ pub(super) fn rows(context: &Context<'_>) -> Result<(Rows, Option<String>)> {
             .config
             .table(&context.database.name, &plan.table.name);
         by_row_number = plan.by_row_number(context.request, context.schema, settings, config)?;
-        rows = query(context, &by_row_number)?;
+        (rows, more) = query(context, &by_row_number)?;
         ran = &by_row_number;
     }
-    let size = context.request.size;
-    let more = size > 0 && rows.len() > size;
-    rows.truncate(size);
-    let next = if more {
+    rows.truncate(context.request.size);
+    let next = if more && !rows.is_empty() {
         Some(next_token(context, ran, &rows)?)
     } else {
         None
@@ -40,14 +42,18 @@ pub(super) fn rows(context: &Context<'_>) -> Result<(Rows, Option<String>)> {
     Ok((rows, next))
 }
 
-fn query(context: &Context<'_>, plan: &Plan) -> Result<Rows> {
+/// One row more than the page shows, or fewer if those are very long. Says
+/// whether there are more than the page can show.
+fn query(context: &Context<'_>, plan: &Plan) -> Result<(Rows, bool)> {
     let request = context.request;
-    context
+    let queried = context
         .snapshot
         .read(Limit::millis(request.time_limit_ms), |connection| {
-            Rows::query(connection, &plan.sql, &plan.params, request.size + 1)
-        })
-        .map_err(as_invalid_sql)
+            let limit = request.size + 1;
+            Rows::query(connection, &plan.sql, &plan.params, limit, PAGE_BYTES)
+        });
+    let (rows, ended) = queried.map_err(as_invalid_sql)?;
+    Ok((rows, !ended))
 }
 
 /// Whether a row has a NULL in its key.
@@ -66,7 +72,7 @@ fn lacks_a_key(plan: &Plan, rows: &Rows) -> bool {
 /// The token of the page that begins after the last of `rows`, which `plan` gave.
 fn next_token(context: &Context<'_>, plan: &Plan, rows: &Rows) -> Result<String> {
     if plan.key == Key::None {
-        return Ok((plan.offset + context.request.size).to_string());
+        return Ok((plan.offset + rows.len()).to_string());
     }
     let last = rows.iter().next_back().unwrap_or_default();
     let value = |name: &str| rows.position(name).and_then(|n| last.get(n));

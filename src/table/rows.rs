@@ -25,13 +25,14 @@ impl Rows {
         }
     }
 
-    /// Runs `sql` and keeps at most `limit` rows, whatever the SQL says.
+    /// Runs `sql` and keeps at most `limit` rows, whatever the SQL says; see [`Self::take`].
     pub fn query(
         connection: &Connection,
         sql: &str,
         params: &Params,
         limit: usize,
-    ) -> rusqlite::Result<Self> {
+        most: usize,
+    ) -> rusqlite::Result<(Self, bool)> {
         let mut statement = connection.prepare_cached(sql)?;
         let columns: Vec<String> = statement
             .column_names()
@@ -39,7 +40,7 @@ impl Rows {
             .map(str::to_owned)
             .collect();
         bind(&mut statement, params)?;
-        Ok(Self::take(columns, &mut statement.raw_query(), limit, usize::MAX)?.0)
+        Self::take(columns, &mut statement.raw_query(), limit, most)
     }
 
     /// Takes up to `limit` rows from a statement that is under way, and stops
