@@ -127,7 +127,8 @@ pub async fn serve(app: Arc<App>, listen: &Listen) -> Result<Stopped, String> {
     }
     let started = bound.and_then(|listener| {
         let address = listener.local_addr()?;
-        Ok((address, server(app, listen, listener, grace)?))
+        let answer = move |http| handle(Arc::clone(&app), http);
+        Ok((address, server(answer, listen.workers, listener, grace)?))
     });
     let (address, server) = started.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => format!("cannot listen on {place}: the port is taken"),
@@ -154,28 +155,36 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?.into_std()
 }
 
-/// What `actix_web::HttpServer` would set up, but for [`Lenient`], which it has no place for.
-fn server(
-    app: Arc<App>,
-    listen: &Listen,
+/// What `actix_web::HttpServer` would set up, but for `Lenient`, which it has no place for.
+/// `answer` gets every request. `workers` threads speak HTTP, `None` for one a core; `grace` is
+/// how long running requests may take once the server is told to stop.
+///
+/// # Errors
+/// The listener has no address, or a thread could not be started.
+pub fn server<A, F>(
+    answer: A,
+    workers: Option<usize>,
     listener: TcpListener,
     grace: Duration,
-) -> io::Result<Server> {
+) -> io::Result<Server>
+where
+    A: Fn(HttpRequest) -> F + Clone + Send + 'static,
+    F: Future<Output = HttpResponse> + 'static,
+{
     let address = listener.local_addr()?;
     let builder = Server::build()
         .disable_signals()
         // `shutdown` counts the grace; this bound only has to be longer.
         .shutdown_timeout(grace.as_secs() + 2);
-    let builder = match listen.workers {
+    let builder = match workers {
         Some(workers) => builder.workers(workers),
         None => builder,
     };
     let stopping = builder.graceful_shutdown_signal();
     let connections = move || {
-        let app = Arc::clone(&app);
-        let pages = actix_web::App::new().default_service(web::to(move |http: HttpRequest| {
-            handle(Arc::clone(&app), http)
-        }));
+        let answer = answer.clone();
+        let pages =
+            actix_web::App::new().default_service(web::to(move |http: HttpRequest| answer(http)));
         let stopping = stopping.clone();
         let http = HttpService::build()
             .keep_alive(KEEP_ALIVE)
@@ -201,8 +210,8 @@ fn server(
     Ok(builder.listen("http", listener, connections)?.run())
 }
 
-/// Answers one request.
-async fn handle(app: Arc<App>, http: HttpRequest) -> HttpResponse {
+/// Answers one request, whatever it is: what goes wrong is an answer too.
+pub async fn handle(app: Arc<App>, http: HttpRequest) -> HttpResponse {
     let (request, terms) = incoming::read(&http, &app.config.settings);
     let line = app
         .access_log
