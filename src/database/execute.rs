@@ -63,7 +63,7 @@ pub fn execute(
         return Err(Error::Cancelled);
     }
     let counts = counting.finish()?;
-    let lasts = schema.is_steady() && !snapshot.has_gaps();
+    let lasts = schema.has_steady_counts() && !snapshot.has_gaps();
     for (table, count) in tables.iter_mut().zip(counts) {
         table.count = count;
     }

@@ -70,7 +70,7 @@ pub fn index(
     let listed = opened.iter().zip(counts);
     Ok(listed
         .map(|((database, snapshot, schema), counts)| IndexEntry {
-            lasts: schema.is_steady() && !snapshot.has_gaps(),
+            lasts: schema.has_steady_counts() && !snapshot.has_gaps(),
             ..entry(config, database, schema, &counts, by_relationships)
         })
         .collect())

@@ -10,6 +10,7 @@ use r2d2_sqlite::SqliteConnectionManager;
 use sha2::Sha256;
 
 use super::opened::Opened;
+use super::snapshot::SqlError;
 use super::turns::Turns;
 use super::version::Version;
 use crate::text::hex;
@@ -27,6 +28,8 @@ pub struct Database {
     /// Whether other databases are attached, whose changes its version does not tell.
     pub(super) has_attached: bool,
     pub(super) opened: ShardedLock<Arc<Opened>>,
+    /// Opens the file to write, once, so that SQLite undoes what a program left half done.
+    pub(super) roll_back: Box<dyn Fn() -> rusqlite::Result<()> + Send + Sync>,
     /// Makes a pool for a file that came in the place of another.
     pub(super) new_pool: Box<dyn Fn() -> r2d2::Pool<SqliteConnectionManager> + Send + Sync>,
     /// Keeps a database in memory alive; SQLite drops it with its last connection.
@@ -63,6 +66,16 @@ impl Database {
             return None;
         }
         self.opened().version()
+    }
+
+    /// Undoes a transaction that a program left half done when it died. Fails if
+    /// the file may not be written to.
+    pub(super) fn roll_back(&self) -> Result<(), SqlError> {
+        tracing::warn!(
+            "{}: rolling back what another program left half done",
+            self.name
+        );
+        (self.roll_back)().map_err(|error| SqlError::Unavailable(error.to_string()))
     }
 
     /// The path, if another file may come to stand there.

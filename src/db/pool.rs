@@ -86,6 +86,22 @@ impl Target {
         Connection::open_with_flags(self.uri(), self.flags())
     }
 
+    /// Opens a file to write and reads from it, which makes SQLite roll back what a
+    /// program left half done; then closes it. Nothing else is written.
+    pub fn roll_back(&self) -> rusqlite::Result<()> {
+        let Place::Mutable(path) = &self.place else {
+            return Ok(());
+        };
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(format!("file:{}?mode=rw", uri_path(path)), flags)?;
+        wait_for_locks(&connection, true)?;
+        connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))?;
+        Ok(())
+    }
+
     fn prepare(&self, connection: &mut Connection) -> rusqlite::Result<()> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         wait_for_locks(connection, true)?;

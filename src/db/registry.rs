@@ -168,13 +168,21 @@ fn open_source(
     } else {
         None
     };
-    check(&target).map_err(|e| sqlite_message(&e))?;
+    if check(&target).is_err() {
+        // The file may hold what a program left half done; what else is wrong is told then.
+        let _ = target.roll_back();
+        check(&target).map_err(|e| sqlite_message(&e))?;
+    }
     // Now, not when a page first asks: it decides the colour of every page.
     let hash = match &path {
         Some(path) if !is_mutable => Some(hash_file(path).map_err(|e| e.to_string())?),
         _ => None,
     };
     let replaceable = path.clone().filter(|_| is_mutable);
+    let roll_back = {
+        let target = target.clone();
+        move || target.roll_back()
+    };
     let new_pool = {
         let (size, openers) = (options.connections.max(1), openers.clone());
         move || target.pool(size, openers.clone())
@@ -191,6 +199,7 @@ fn open_source(
         has_attached,
         opened: ShardedLock::new(Arc::new(opened)),
         new_pool: Box::new(new_pool),
+        roll_back: Box::new(roll_back),
         keeper,
         hash,
         turns: Turns::new(),

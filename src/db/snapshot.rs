@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use rusqlite::Connection;
+use rusqlite::{Connection, ffi};
 
 use super::ffi::Snapshot;
 use super::limit::{Budget, Cancel, Limit, is_interrupt};
@@ -89,8 +89,14 @@ impl Reader {
             })
     }
 
-    /// The first read takes the lock (or the WAL position) and tells the schema's version.
+    /// The first read takes the lock (or the WAL position) and tells the schema's
+    /// version. It makes the connection read the schema again if another program has
+    /// changed it: SQL that is compiled next would be compiled for the old one.
     fn schema_version(&self) -> rusqlite::Result<i64> {
+        self.0
+            .prepare_cached("select 1 from sqlite_schema limit 0")?
+            .raw_query()
+            .next()?;
         self.0
             .prepare_cached("pragma schema_version")?
             .query_row([], |row| row.get(0))
@@ -146,6 +152,12 @@ impl<'d> PageSnapshot<'d> {
     ) -> Result<Self, SqlError> {
         let mut opened = database.opened();
         let mut anchor = Reader::begin(opened.connection()?).map_err(classify)?;
+        if let Err(error) = anchor.schema_version()
+            && is_hot_journal(&error)
+        {
+            // A program died while it was writing; who may only read can't undo what it did.
+            database.roll_back()?;
+        }
         if !opened.is_at(database.replaceable_path()) {
             // Replaced just now: the connection may lead to either file.
             opened = database.opened();
@@ -274,6 +286,16 @@ impl<'d> PageSnapshot<'d> {
             });
         }
     }
+}
+
+/// Whether a database was left in the middle of a transaction by a program that died.
+/// <https://www.sqlite.org/rescode.html#readonly_rollback>
+fn is_hot_journal(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(ffi::SQLITE_READONLY_ROLLBACK | ffi::SQLITE_READONLY_RECOVERY)
+    )
 }
 
 fn classify(error: rusqlite::Error) -> SqlError {

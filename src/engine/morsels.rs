@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Row numbers of a morsel at the least: some milliseconds of work.
 const SMALLEST: u64 = 16_384;
 /// Morsels for each thread, so that one that is slow holds the others up little.
-const A_THREAD: u64 = 4;
+const A_THREAD: u64 = 8;
 
 /// The morsels of one scan, in the order of the row numbers.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(count(0, 8), 0);
         assert_eq!(count(1, 8), 1);
         assert_eq!(count(20_000, 8), 1);
-        assert_eq!(count(500_000, 2), 8);
+        assert_eq!(count(500_000, 2), 16);
         assert_eq!(count(500_000, 1000), 30);
     }
 

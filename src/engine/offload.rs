@@ -122,9 +122,10 @@ impl Page<'_> {
         Way { shape, is_parallel }
     }
 
-    /// Threads that jobs can run on at the same time.
-    pub fn threads(&self) -> usize {
-        self.engine.threads()
+    /// Into how many jobs work is worth being cut: more than there are processors
+    /// only get in each other's way.
+    pub fn lanes(&self) -> usize {
+        self.engine.0.capacity
     }
 }
 

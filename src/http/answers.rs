@@ -75,11 +75,13 @@ impl Answers {
 
     /// The answer under `key`: one that is kept, the one that another request
     /// is having made at this moment, or one that `make` makes. If the client of
-    /// the request that makes it leaves, the next that waits makes it.
+    /// the request that makes it leaves, the next that waits makes it. `cache_control` is the
+    /// header of a 304 whose answer is not kept.
     pub async fn answer<F>(
         &self,
         key: Key,
         if_none_match: Option<&str>,
+        cache_control: Option<Cow<'static, str>>,
         make: impl FnOnce() -> Pin<Box<F>>,
     ) -> Result<Response>
     where
@@ -88,7 +90,7 @@ impl Answers {
         let tag = self.tag(&key);
         // Nobody knows the tag but from an answer that lasts, and it stands for this version.
         if if_none_match.is_some_and(|header| header != "*" && names_etag(header, &tag)) {
-            return Ok(self.known(&key, tag).await.not_modified());
+            return Ok(self.known(&key, tag, cache_control).await.not_modified());
         }
         let response = match &self.kept {
             None => match self.make(make(), tag).await {
@@ -138,13 +140,22 @@ impl Answers {
     }
 
     /// The answer under `key`, or as much of it as a 304 tells.
-    async fn known(&self, key: &Key, tag: String) -> Response {
+    async fn known(
+        &self,
+        key: &Key,
+        tag: String,
+        cache_control: Option<Cow<'static, str>>,
+    ) -> Response {
         if let Some(kept) = &self.kept
             && let Some(answer) = kept.get(key).await
         {
             return answer.response();
         }
-        Response::whole(200, "", Bytes::new()).header("etag", tag)
+        let response = Response::whole(200, "", Bytes::new()).header("etag", tag);
+        match cache_control {
+            Some(value) => response.header("cache-control", value),
+            None => response,
+        }
     }
 
     /// The entity tag: weak, since the same page may be sent in several encodings.
@@ -215,13 +226,21 @@ mod tests {
     #[actix_web::test]
     async fn an_answer_that_lasts_is_made_once() {
         let answers = Answers::new(1 << 20);
-        let first = answers.answer(key("/a"), None, || Box::pin(async { Ok(text("a", true)) }));
+        let first = answers.answer(key("/a"), None, None, || {
+            Box::pin(async { Ok(text("a", true)) })
+        });
         assert_eq!(body(&first.await.unwrap()), b"a");
-        let again = answers.answer(key("/a"), None, || Box::pin(async { panic!("made twice") }));
+        let again = answers.answer(key("/a"), None, None, || {
+            Box::pin(async { panic!("made twice") })
+        });
         assert_eq!(body(&again.await.unwrap()), b"a");
-        let other = answers.answer(key("/b"), None, || Box::pin(async { Ok(text("b", false)) }));
+        let other = answers.answer(key("/b"), None, None, || {
+            Box::pin(async { Ok(text("b", false)) })
+        });
         assert_eq!(etag(&other.await.unwrap()), None);
-        let again = answers.answer(key("/b"), None, || Box::pin(async { Ok(text("c", false)) }));
+        let again = answers.answer(key("/b"), None, None, || {
+            Box::pin(async { Ok(text("c", false)) })
+        });
         assert_eq!(body(&again.await.unwrap()), b"c");
     }
 
@@ -230,7 +249,7 @@ mod tests {
         let answers = Answers::new(1 << 20);
         let made = AtomicUsize::new(0);
         let ask = || {
-            answers.answer(key("/a"), None, || {
+            answers.answer(key("/a"), None, None, || {
                 Box::pin(async {
                     made.fetch_add(1, Relaxed);
                     tokio::task::yield_now().await;
@@ -250,18 +269,20 @@ mod tests {
     #[actix_web::test]
     async fn a_client_that_has_this_version_gets_304_and_nothing_is_made() {
         let answers = Answers::new(1 << 20);
-        let first = answers.answer(key("/a"), None, || Box::pin(async { Ok(text("a", true)) }));
+        let first = answers.answer(key("/a"), None, None, || {
+            Box::pin(async { Ok(text("a", true)) })
+        });
         let tag = etag(&first.await.unwrap()).unwrap().to_owned();
-        let again = answers.answer(key("/a"), Some(&tag), || {
+        let again = answers.answer(key("/a"), Some(&tag), None, || {
             Box::pin(async { panic!("made twice") })
         });
         let again = again.await.unwrap();
         assert_eq!((again.status, etag(&again)), (304, Some(tag.as_str())));
-        let changed = answers.answer(key("/b"), Some(&tag), || {
+        let changed = answers.answer(key("/b"), Some(&tag), None, || {
             Box::pin(async { Ok(text("b", true)) })
         });
         assert_eq!(changed.await.unwrap().status, 200);
-        let missing = answers.answer(key("/c"), Some("*"), || {
+        let missing = answers.answer(key("/c"), Some("*"), None, || {
             Box::pin(async { Err(Error::NotFound("no such page".into())) })
         });
         assert!(missing.await.is_err());
@@ -274,7 +295,7 @@ mod tests {
             let address = format!("/{n}");
             let page = async { Ok(Response::whole(200, TEXT, vec![b'x'; 5_000]).lasting(true)) };
             answers
-                .answer(key(&address), None, || Box::pin(page))
+                .answer(key(&address), None, None, || Box::pin(page))
                 .await
                 .unwrap();
         }

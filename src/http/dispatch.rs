@@ -1,5 +1,6 @@
 //! From a [`Route`] to the page that answers it.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -8,11 +9,12 @@ use super::app::App;
 use super::errors;
 use super::incoming::Terms;
 use super::request::Request;
-use super::response::{Response, TEXT};
+use super::response::{Response, TEXT, max_age};
 use super::routes::{Format, Route};
 use super::{database, download, index, query, row, special, table};
 use crate::db::{Database, Version};
 use crate::error::{Error, Result};
+use crate::table::arguments::parse_ttl;
 
 /// Answers a request. Pages are asked for with GET or HEAD; the body of a HEAD
 /// is dropped later, so a page that would have to make one looks at the method.
@@ -49,9 +51,13 @@ async fn page(
         route => match key(app, &request, &route) {
             Some(key) => {
                 let seen = key.versions.first().copied();
+                let cache_control = cache_control(app, &request, &route);
                 // Boxed, and only when it is needed: it is large beside what most requests need.
                 let make = || Box::pin(of_database(app, request, terms, route, seen));
-                app.answers.answer(key, if_none_match, make).await
+                let answers = &app.answers;
+                answers
+                    .answer(key, if_none_match, cache_control, make)
+                    .await
             }
             None => Box::pin(of_database(app, request, terms, route, None)).await,
         },
@@ -95,6 +101,16 @@ fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
         _ => return None,
     }
     Some(Key { versions, address })
+}
+
+/// The `cache-control` that a page will have.
+fn cache_control(app: &App, request: &Request, route: &Route) -> Option<Cow<'static, str>> {
+    let is_of_rows = match route {
+        Route::Table { .. } => true,
+        Route::Row { format, .. } => *format != Format::Csv,
+        _ => false,
+    };
+    is_of_rows.then(|| max_age(parse_ttl(&request.query, &app.config.settings)))
 }
 
 /// These pages tell the size of the file, which can change while its content stays.

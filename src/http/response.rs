@@ -45,6 +45,14 @@ pub const HTML: &str = "text/html; charset=utf-8";
 /// `text/plain; charset=utf-8`
 pub const TEXT: &str = "text/plain; charset=utf-8";
 
+/// The value of `cache-control` for an answer that may be kept so many seconds.
+pub fn max_age(seconds: u64) -> Cow<'static, str> {
+    match seconds {
+        0 => Cow::Borrowed("no-cache"),
+        seconds => Cow::Owned(format!("max-age={seconds}")),
+    }
+}
+
 /// The value of `content-disposition` for a file to keep, under a name that
 /// may come from anywhere: what a quoted string in a header can't hold is left out.
 pub fn attachment(name: &str) -> String {
@@ -86,11 +94,7 @@ impl Response {
     /// Says for how many seconds caches may keep it; 0 makes them ask each time.
     #[must_use]
     pub fn cached_for(self, seconds: u64) -> Self {
-        let value = match seconds {
-            0 => Cow::Borrowed("no-cache"),
-            seconds => Cow::Owned(format!("max-age={seconds}")),
-        };
-        self.header("cache-control", value)
+        self.header("cache-control", max_age(seconds))
     }
 
     /// Says whether the answer [lasts](Self::lasts).

@@ -124,7 +124,7 @@ fn find(
     limit: Limit,
 ) -> Result<Option<(Rows, Params)>> {
     let rows = snapshot.read(limit, |connection| {
-        let mut sql = &plan.sql;
+        let mut sql = &plan.find_sql;
         for reading in &plan.readings {
             let (rows, _) = Rows::query(connection, sql, reading, 1, usize::MAX)?;
             if !rows.is_empty() {

@@ -14,6 +14,9 @@ use crate::text::python_bytes;
 /// Readings of a key that are tried at the most. Each part has up to three.
 const READINGS: usize = 64;
 
+/// [`Column::hidden`](crate::db::schema::Column::hidden) of a column that `*` leaves out.
+const HIDDEN: u8 = 1;
+
 /// What to run for a row.
 pub struct RowPlan {
     /// The table.
@@ -22,9 +25,12 @@ pub struct RowPlan {
     pub key: Key,
     /// The columns of the key.
     pub key_columns: Vec<String>,
-    /// Finds the row by the texts of its key. SQLite turns a text into what the
-    /// column holds, where the column has a type.
+    /// The query as it is shown.
     pub sql: String,
+    /// Finds the row by the texts of its key. SQLite turns a text into what the
+    /// column holds, where the column has a type. The columns are named, so that a
+    /// statement from before a change of the schema can't give others.
+    pub find_sql: String,
     /// Finds the row by typed values.
     pub exact_sql: String,
     /// The readings of the key, the most likely first. The first is that of texts.
@@ -54,9 +60,16 @@ impl RowPlan {
                 key_columns.join(", ")
             )));
         }
+        let shown = table
+            .columns
+            .iter()
+            .filter(|column| column.hidden != HIDDEN);
+        let columns: Vec<_> = shown.map(|column| escape(&column.name)).collect();
+        let columns = columns.join(", ");
         Ok(Self {
-            sql: sql(table, key, &key_columns, "="),
-            exact_sql: sql(table, key, &key_columns, " is "),
+            sql: sql(table, key, &key_columns, "*", "="),
+            find_sql: sql(table, key, &key_columns, &columns, "="),
+            exact_sql: sql(table, key, &key_columns, &columns, " is "),
             readings: readings(&request.key),
             table: table.clone(),
             key,
@@ -70,11 +83,11 @@ impl RowPlan {
     }
 }
 
-fn sql(table: &Table, key: Key, key_columns: &[String], compare: &str) -> String {
+fn sql(table: &Table, key: Key, key_columns: &[String], all: &str, compare: &str) -> String {
     let columns = match key {
-        Key::Rowid => "rowid, *".to_owned(),
-        Key::HiddenRowid => format!("*, {}", hidden_rowid(key_columns)),
-        Key::Primary | Key::None => "*".to_owned(),
+        Key::Rowid => format!("rowid, {all}"),
+        Key::HiddenRowid => format!("{all}, {}", hidden_rowid(key_columns)),
+        Key::Primary | Key::None => all.to_owned(),
     };
     let conditions: Vec<String> = key_columns
         .iter()

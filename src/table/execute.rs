@@ -190,9 +190,9 @@ pub fn execute(page: &Page<'_>, asked: &Asked<'_>) -> Result<Executed> {
     let places: Vec<Place> = mine.iter().map(|(place, _)| *place).collect();
     let shape = Shape::of(("table", &database.name, &plan.sql, &plan.facets, places));
     let way = page.way(shape, request.mode);
-    let threads = if way.is_parallel { page.threads() } else { 1 };
-    let scan = facet_scan(page, &context, &mine, threads)?;
-    let graph = graph(&context, &results, mine, scan.as_ref(), threads);
+    let lanes = if way.is_parallel { page.lanes() } else { 1 };
+    let scan = facet_scan(page, &context, &mine, lanes)?;
+    let graph = graph(&context, &results, mine, scan.as_ref(), lanes);
     graph.run(page, way, || snapshot.share());
     if page.cancel.is_cancelled() {
         return Err(Error::Cancelled);
@@ -283,7 +283,7 @@ fn facet_scan<'s>(
     page: &'s Page<'_>,
     context: &Context<'s>,
     mine: &[(Place, Mine)],
-    threads: usize,
+    lanes: usize,
 ) -> Result<Option<FacetScan<'s>>> {
     let facets: Vec<&FacetRequest> = mine
         .iter()
@@ -294,7 +294,7 @@ fn facet_scan<'s>(
     }
     let limit = context.config.settings.facet_time_limit_ms;
     let (snapshot, plan) = (context.snapshot, context.plan);
-    FacetScan::new(snapshot, plan, &page.cancel, &facets, limit, threads).map(Some)
+    FacetScan::new(snapshot, plan, &page.cancel, &facets, limit, lanes).map(Some)
 }
 
 /// The facet at a place, if the scan counts it.
@@ -313,7 +313,7 @@ fn graph<'j>(
     results: &'j Results,
     mine: Vec<(Place, Mine)>,
     scan: Option<&'j FacetScan<'j>>,
-    threads: usize,
+    lanes: usize,
 ) -> Graph<'j> {
     let mut graph = Graph::default();
     let rows = graph.add(&[], move || {
@@ -349,7 +349,7 @@ fn graph<'j>(
         }
     }
     if let Some(scan) = scan {
-        let scans: Vec<_> = (0..scan.jobs(threads))
+        let scans: Vec<_> = (0..scan.jobs(lanes))
             .map(|_| graph.add(&[], move || results.step(Rank::Facets, || scan.run())))
             .collect();
         graph.add(&scans, move || {

@@ -11,7 +11,6 @@ pub mod json;
 pub mod number;
 pub mod python_bytes;
 pub mod query;
-pub mod steady;
 pub mod tilde;
 
 /// Bytes as lower-case hexadecimal digits.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::server::{Raw, Server, Site, open};
+use crate::server::{Raw, Server, Site, column_of, open};
 
 /// Names the database to `counting_process`, which does nothing without it.
 const DATABASE: &str = "TURNTABLE_TEST_COUNTER";
@@ -195,6 +195,7 @@ fn a_reload_of_an_unchanged_page_is_a_304_without_any_sql() {
         let reload = || server.get_with(path, &[("if-none-match", &known)]);
         let answer = reload();
         assert_eq!((answer.status, answer.body.len()), (304, 0));
+        assert_eq!(answer.header("cache-control"), Some("max-age=5"));
         assert_eq!(answer.header("etag"), Some(known.as_str()));
         assert_eq!(pages(&server), made);
         assert_ne!(tag("/data/counter?_facet=n"), known, "another page");
@@ -208,22 +209,38 @@ fn a_reload_of_an_unchanged_page_is_a_304_without_any_sql() {
 #[test]
 fn what_changes_by_itself_is_not_kept() {
     let sql = "create view dice as select random() as n; create view later as select n from dice;
-        create view day as select date(stamp) as day from (select '2020-01-01 10:00' as stamp);";
+        create view clock as select strftime('%f,') as t;
+        create view day as select date(stamp) as day from (select 'n' || 'ow' as stamp);
+        create view plain as select n from counter;
+        create virtual table found using fts5(kind); insert into found values ('a');";
     let server = Site::of(&format!("{COUNTER} {sql}")).start();
-    let now = "/data/counter.json?_where=strftime('%25s','now')%3E0".replace('\'', "%27");
-    for path in ["/data/dice.json", "/data/later", "/data/day.json", &now] {
+    for path in [
+        "/data/dice.json",
+        "/data/later",
+        "/data/clock.json",
+        "/data/day.json",
+        "/data/found",
+        "/data/counter.json?_where=n%3Cjulianday()",
+        "/data/counter.json?kind__date=2020-01-01",
+        "/data/-/query.json?sql=select+1",
+    ] {
         assert_eq!(server.get(path).ok().header("etag"), None, "{path}");
     }
     let roll = || server.json("/data/later.json")["rows"].take();
     assert_ne!(roll(), roll());
-    // A table beside them is what it is.
-    assert!(
-        server
-            .get("/data/counter.json")
-            .ok()
-            .header("etag")
-            .is_some()
-    );
+    for path in ["/data/counter.json", "/data/plain", "/data", "/"] {
+        assert!(server.get(path).ok().header("etag").is_some(), "{path}");
+    }
+}
+
+#[test]
+fn a_stored_text_that_means_today_is_no_date() {
+    let sql = "create table t(id integer primary key, d text);
+        insert into t(d) values ('now'), ('2024-02-29 10:00'), ('subsec'), ('12:00');";
+    let server = Site::of(sql).start();
+    let facet = server.json("/data/t.json?_facet_date=d")["facet_results"]["results"]["d"].take();
+    let days: Vec<_> = column_of(&facet["results"], "value");
+    assert_eq!(days, [json!("2000-01-01"), json!("2024-02-29")]);
 }
 
 #[test]

@@ -380,17 +380,35 @@ fn what_another_program_does_to_the_schema_is_seen_by_the_next_page() {
             "pragma journal_mode = {journal}; create table t(id integer primary key, a text); insert into t values (1, 'x');
              create table gone(id integer primary key);"
         ))
+        .args(&["--sql-threads", "1"])
         .start();
         let connection = server.open("data.db");
         let change = |sql: &str| connection.execute_batch(sql).unwrap();
         let rows = |path: &str| server.json(&format!("/data/{path}.json?_shape=array"));
         assert_eq!(rows("t"), json!([{"id": 1, "a": "x"}]));
+        // Statements are kept; so each page is asked for once before.
+        let row = || server.json("/data/t/1.json?_shape=array");
+        let sql = || server.json("/data/-/query.json?_shape=array&sql=select+*+from+t");
+        assert_eq!((row(), sql()), (rows("t"), rows("t")));
+        let both = |expected: Value| {
+            assert_eq!(row(), expected);
+            assert_eq!(sql(), expected);
+        };
         change("alter table t add column b text default 'new'");
+        both(json!([{"id": 1, "a": "x", "b": "new"}]));
         assert_eq!(rows("t"), json!([{"id": 1, "a": "x", "b": "new"}]));
         change("alter table t rename column a to c");
+        both(json!([{"id": 1, "c": "x", "b": "new"}]));
         assert_eq!(rows("t"), json!([{"id": 1, "c": "x", "b": "new"}]));
         change("alter table t drop column b");
+        both(json!([{"id": 1, "c": "x"}]));
         assert_eq!(rows("t"), json!([{"id": 1, "c": "x"}]));
+        change(
+            "begin; drop table t; create table t(id integer primary key, b int, c text);
+             insert into t values (1, 8, 'y'); commit",
+        );
+        both(json!([{"id": 1, "b": 8, "c": "y"}]));
+        change("alter table t drop column b; update t set c = 'x'");
         server.get("/data/later.json").error(404);
         change("create table later(id integer primary key); insert into later values (9)");
         assert_eq!(rows("later"), json!([{"id": 9}]));
@@ -446,4 +464,45 @@ fn a_schema_that_changes_without_rest_costs_no_page() {
             assert_eq!(columns.len(), 1, "all rows have the same columns");
         }
     });
+}
+
+/// Names the database to `dying_process`, which does nothing without it.
+const DYING: &str = "TURNTABLE_TEST_DYING";
+
+#[test]
+fn dying_process() {
+    let Some(database) = std::env::var_os(DYING) else {
+        return;
+    };
+    let connection = open(Path::new(&database));
+    // A cache of ten pages: most of the changes are in the file before the end.
+    connection
+        .execute_batch("pragma cache_size = 10; begin; update big set n = 2;")
+        .unwrap();
+    std::process::abort();
+}
+
+#[test]
+fn what_a_program_left_half_done_is_rolled_back() {
+    for journal in ["delete", "persist", "truncate"] {
+        let server = Site::of(&format!(
+            "pragma journal_mode = {journal}; create table big(id integer primary key, n int, pad text);
+             with recursive c(x) as (select 1 union all select x + 1 from c where x < 3000)
+             insert into big select x, 1, hex(randomblob(200)) from c;"
+        ))
+        .start();
+        server.expect_log("left half done");
+        let ones = "/data/big.json?_size=0&_facet=n";
+        let facet = || server.json(ones)["facet_results"]["results"]["n"]["results"].take();
+        let before = facet();
+        let died = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "snapshot::dying_process", "--nocapture"])
+            .env(DYING, server.path("data.db"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        assert!(!died.unwrap().success());
+        assert_eq!(facet(), before, "{journal}");
+        assert_eq!(before[0]["count"], 3000);
+    }
 }

@@ -29,6 +29,7 @@ use objects::Object;
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     tables: Vec<Arc<Table>>,
+    steady_counts: bool,
     by_name: HashMap<String, usize>,
     by_folded_name: HashMap<String, usize>,
 }
@@ -151,6 +152,7 @@ impl Schema {
                 .map(|(i, table)| (table.name.clone(), i))
                 .collect(),
             tables: tables.into_iter().map(Arc::new).collect(),
+            steady_counts: rules.steady.counts,
             by_folded_name,
         })
     }
@@ -172,9 +174,9 @@ impl Schema {
         self.tables.iter().filter(|table| !table.is_view())
     }
 
-    /// Whether what every table and view shows depends on the content of the database alone.
-    pub fn is_steady(&self) -> bool {
-        self.tables.iter().all(|table| table.steady)
+    /// Whether the numbers of rows of all tables depend on the content of the database alone.
+    pub fn has_steady_counts(&self) -> bool {
+        self.steady_counts
     }
 
     /// The views, in the order of `sqlite_schema`.
@@ -208,7 +210,7 @@ fn table(conn: &Connection, object: &Object, rules: &Rules<'_>) -> Result<Table>
         fts_table: rules.fts.search(&object.name).map(str::to_owned),
         hidden: rules.hidden.hides(object),
         listed: rules.derived.lists(&object.name),
-        steady: rules.steady.holds_for(object),
+        steady: rules.steady.holds_for(conn, object)?,
         label_column,
         definition: object.definition(),
         has_rowid_column: columns

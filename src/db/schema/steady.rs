@@ -1,45 +1,165 @@
-//! Which tables show the content of the database and nothing else.
+//! Which tables and views show the content of the database and nothing else: what
+//! they show stays the same as long as that does.
+//!
+//! SQLite itself says what a view uses, as it compiles a query of it. Whatever may
+//! depend on chance, on the time of day or on what a connection does counts as
+//! unsteady, date functions of columns too: a column may hold the text 'now'.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::{Connection, Result};
 
 use super::Kind;
 use super::declaration::Declaration;
 use super::fts;
 use super::objects::{Object, Objects};
-use crate::text::steady::is_steady;
+use crate::text::identifier::escape;
 
+/// Functions whose result is not a matter of their arguments alone.
+const UNSTEADY: [&str; 15] = [
+    "random",
+    "randomblob",
+    "date",
+    "time",
+    "datetime",
+    "julianday",
+    "unixepoch",
+    "strftime",
+    "timediff",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "changes",
+    "total_changes",
+    "last_insert_rowid",
+];
+/// Table-valued functions that depend on their arguments alone.
+const STEADY_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
 /// Virtual tables besides those for searching that keep all they show in the database.
 const MODULES: [&str; 3] = ["rtree", "rtree_i32", "geopoly"];
 
 /// The rule for the tables of one database.
 pub(super) struct Rule {
-    /// Whether all views are steady: any may read any other.
-    views: bool,
+    /// What views may read, in lower case.
+    readable: Arc<HashSet<String>>,
+    /// Whether the numbers of rows of all tables depend on the content alone.
+    pub counts: bool,
 }
 
 impl Rule {
     /// The rule that holds in the database of these objects.
     pub fn of(objects: &Objects) -> Self {
-        let mut views = objects.tables.iter().filter(|o| o.kind == Kind::View);
-        let virtual_tables = objects.tables.iter().filter(|o| o.kind == Kind::Virtual);
+        let readable = objects.tables.iter().filter(|object| match object.kind {
+            Kind::Table | Kind::View => true,
+            Kind::Virtual => is_of(object, |module| MODULES.contains(&module)),
+        });
+        let readable = readable.map(|object| object.name.to_ascii_lowercase());
+        let more = STEADY_FUNCTIONS
+            .into_iter()
+            .chain(["sqlite_schema", "sqlite_master"]);
+        let mut virtual_tables = objects.tables.iter().filter(|o| o.kind == Kind::Virtual);
         Self {
-            views: views.all(|view| view.sql.as_deref().is_some_and(is_steady))
-                && virtual_tables.into_iter().all(keeps_all_it_shows),
+            readable: Arc::new(readable.chain(more.map(str::to_owned)).collect()),
+            counts: virtual_tables.all(|o| {
+                is_of(o, |module| {
+                    fts::is_module(module) || MODULES.contains(&module)
+                })
+            }),
         }
     }
 
-    /// Whether a table or view shows the content of the database alone.
-    pub fn holds_for(&self, object: &Object) -> bool {
+    /// Whether a table or view shows the content of the database alone. A table for
+    /// searching does not: it has a column that tells of the query, and its texts may come from a view.
+    pub fn holds_for(&self, conn: &Connection, object: &Object) -> Result<bool> {
         match object.kind {
-            Kind::Table => true,
-            Kind::Virtual => keeps_all_it_shows(object),
-            Kind::View => self.views,
+            Kind::Table => Ok(true),
+            Kind::Virtual => Ok(is_of(object, |module| MODULES.contains(&module))),
+            Kind::View => self.view(conn, &object.name),
         }
+    }
+
+    fn view(&self, conn: &Connection, name: &str) -> Result<bool> {
+        let steady = Arc::new(AtomicBool::new(true));
+        let (readable, seen) = (self.readable.clone(), steady.clone());
+        conn.authorizer(Some(move |context: AuthContext<'_>| {
+            let is_steady = match context.action {
+                AuthAction::Function { function_name } => {
+                    !UNSTEADY.contains(&function_name.to_ascii_lowercase().as_str())
+                }
+                AuthAction::Read { table_name, .. } => {
+                    readable.contains(&table_name.to_ascii_lowercase())
+                }
+                AuthAction::Select | AuthAction::Recursive => true,
+                _ => false,
+            };
+            if !is_steady {
+                seen.store(false, Relaxed);
+            }
+            Authorization::Allow
+        }))?;
+        let compiled = conn
+            .prepare(&format!("select * from {}", escape(name)))
+            .map(drop);
+        conn.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
+        // A view that can't be compiled shows nothing.
+        Ok(compiled.is_ok() && steady.load(Relaxed))
     }
 }
 
-fn keeps_all_it_shows(object: &Object) -> bool {
+/// Whether a virtual table is of such a module.
+fn is_of(object: &Object, module: impl Fn(&str) -> bool) -> bool {
     let declaration = object.sql.as_deref().and_then(Declaration::parse);
-    declaration.is_some_and(|declaration| {
-        let module = declaration.module.as_str();
-        fts::is_module(module) || MODULES.contains(&module)
-    })
+    declaration.is_some_and(|declaration| module(&declaration.module))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Schema;
+    use super::*;
+
+    fn is_steady(view: &str) -> bool {
+        let conn = Connection::open_in_memory().unwrap();
+        let sql = format!(
+            "create table t(id integer primary key, d text, n int);
+             create view other as select random() as r, d from t;
+             create virtual table f using fts5(d);
+             create view v as {view};"
+        );
+        conn.execute_batch(&sql).unwrap();
+        Schema::load(&conn).unwrap().table("v").unwrap().steady
+    }
+
+    #[test]
+    fn a_view_of_columns_is_steady() {
+        for view in [
+            "select d, count(*) as n from t group by d",
+            "select upper(d) as date, 'now' as time from t where n > 5",
+            "with recursive c(x) as (select 1 union all select x + 1 from c limit 3) select x from c",
+            "select value from t, json_each(t.d)",
+            "select n, row_number() over (order by n) from t",
+        ] {
+            assert!(is_steady(view), "{view}");
+        }
+    }
+
+    #[test]
+    fn one_of_chance_the_time_of_day_or_the_connection_is_not() {
+        for view in [
+            "select random() as r",
+            "select r from other",
+            "select strftime('%f,') as s",
+            "select julianday/**/() as j",
+            "select julianday('n' || 'ow') as j",
+            "select date(d) as day from t",
+            "select CURRENT_TIMESTAMP as now",
+            "select name from pragma_table_list",
+            "select d from f",
+            "select n from t where d > (select datetime('now'))",
+        ] {
+            assert!(!is_steady(view), "{view}");
+        }
+    }
 }

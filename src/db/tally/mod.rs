@@ -246,6 +246,32 @@ mod tests {
     }
 
     #[test]
+    fn elements_are_those_that_sqlite_finds() {
+        let conn = database();
+        conn.execute_batch(
+            r#"create table t(v); insert into t values
+               ('[[1.50, "a \" b"], {"a" : "\u0041"}]'), ('{"k": "a", "k": "b"}'), ('[1e400, -0.5, 12345678901234567890]'),
+               (5), (2.5), ('7'), ('"x"'), (' [ ] '), ('[true, false, null, 1]'), ('["\u00e9", "é"]')"#,
+        )
+        .unwrap();
+        let counted = run(&conn, "select tally('e', v) from t").top(99);
+        let mut asked = conn
+            .prepare(
+                "select value, count(*) from (select distinct t.rowid, j.value from t, json_each(t.v) j)
+                 group by 1 order by 2 desc, 1",
+            )
+            .unwrap();
+        let rows = asked.query_map([], |row| {
+            Ok((
+                Value::from(row.get_ref(0)?),
+                row.get::<_, i64>(1)?.unsigned_abs(),
+            ))
+        });
+        let expected: Vec<(Value, u64)> = rows.unwrap().map(Result::unwrap).collect();
+        assert_eq!(counted, expected);
+    }
+
+    #[test]
     fn short_and_long_texts_are_told_apart_by_every_byte() {
         let conn = database();
         conn.execute_batch(

@@ -188,7 +188,11 @@ fn argument(facet: &FacetRequest) -> (What, String) {
     let column = escape(&facet.column);
     match facet.kind {
         FacetKind::Column => (What::Values, column.into()),
-        FacetKind::Date => (What::Values, format!("date({column})")),
+        // Texts that begin with a letter are no dates, but to `date()` some mean today.
+        FacetKind::Date => {
+            let date = format!("iif({column} collate binary < ':', date({column}), null)");
+            (What::Values, date)
+        }
         FacetKind::Array => (What::Elements, column.into()),
     }
 }
