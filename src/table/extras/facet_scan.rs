@@ -166,7 +166,7 @@ impl<'s> FacetScan<'s> {
     }
 
     /// The `size` most frequent values of each facet, when all jobs have ended; none
-    /// where there was no time for any row.
+    /// where there was no time for as many rows as would say something.
     pub fn finish(&self, size: usize) -> Vec<Option<FacetValues>> {
         let mut tally = std::mem::take(&mut *self.counted.lock());
         let rows_scanned = self.is_cut.load(Relaxed).then_some(tally.rows);
@@ -175,11 +175,15 @@ impl<'s> FacetScan<'s> {
         }
         // Where no row matches nothing was begun.
         tally.counts.resize_with(self.facets, Counts::default);
-        let values = tally.counts.into_iter().map(|counts| FacetValues {
-            rows_scanned,
-            ..FacetValues::first(counts.top(size + 1), size)
+        let values = tally.counts.into_iter().map(|counts| {
+            // A part in which no value came twice tells nothing of the whole.
+            let is_worth_it = rows_scanned.is_none() || counts.has_repeats();
+            is_worth_it.then(|| FacetValues {
+                rows_scanned,
+                ..FacetValues::first(counts.top(size + 1), size)
+            })
         });
-        values.map(Some).collect()
+        values.collect()
     }
 }
 
