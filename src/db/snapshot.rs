@@ -152,18 +152,19 @@ impl<'d> PageSnapshot<'d> {
     ) -> Result<Self, SqlError> {
         let mut opened = database.opened();
         let mut anchor = Reader::begin(opened.connection()?).map_err(classify)?;
-        if let Err(error) = anchor.schema_version()
-            && is_hot_journal(&error)
-        {
+        let mut schema_version = anchor.schema_version();
+        if schema_version.as_ref().is_err_and(is_hot_journal) {
             // A program died while it was writing; who may only read can't undo what it did.
             database.roll_back()?;
+            schema_version = anchor.schema_version();
         }
         if !opened.is_at(database.replaceable_path()) {
             // Replaced just now: the connection may lead to either file.
             opened = database.opened();
             anchor = Reader::begin(opened.connection()?).map_err(classify)?;
+            schema_version = anchor.schema_version();
         }
-        let schema_version = anchor.schema_version().map_err(classify)?;
+        let schema_version = schema_version.map_err(classify)?;
         let is_wal = database.is_mutable && anchor.is_wal().map_err(classify)?;
         database.turns.set_needed(database.is_mutable && !is_wal);
         opened.open_watch()?;

@@ -137,9 +137,10 @@ impl Results {
     }
 
     /// Puts an extra that this page computed in its place, and gives it to those who wait.
-    fn land(&self, place: Place, value: ExtraValue, flight: Mine) {
+    /// It is kept if it is all there is and `lasts`.
+    fn land(&self, place: Place, value: ExtraValue, flight: Mine, lasts: bool) {
         if let Some(flight) = flight {
-            let keep = value.is_complete();
+            let keep = lasts && value.is_complete();
             flight.land(value.clone(), keep);
         }
         self.put(place, value);
@@ -417,9 +418,9 @@ fn land_facet(
         }
         None => None,
     };
-    // A facet without the labels that it should have is not all there is.
-    let flight = flight.filter(|_| !context.snapshot.has_gaps());
-    results.land(Place::Facet(n), ExtraValue::Facet(counted), flight);
+    // A facet may lack labels that it should have.
+    let lasts = !context.snapshot.has_gaps();
+    results.land(Place::Facet(n), ExtraValue::Facet(counted), flight, lasts);
     Ok(())
 }
 
@@ -453,7 +454,7 @@ fn lookup<'c>(context: &Context<'c>) -> Lookup<'c> {
 
 fn run_count(context: &Context<'_>, results: &Results, flight: Mine) -> Result<()> {
     let counted = count::count(context.snapshot, context.plan, sql_limit(context))?;
-    results.land(Place::Count, ExtraValue::Count(counted), flight);
+    results.land(Place::Count, ExtraValue::Count(counted), flight, true);
     Ok(())
 }
 
@@ -461,7 +462,7 @@ fn run_suggestions(context: &Context<'_>, results: &Results, flight: Mine) -> Re
     let limit = Limit::millis(context.config.settings.facet_suggest_time_limit_ms);
     let suggested = suggest::suggest(context.snapshot, context.plan, context.request, limit)?;
     let suggested = ExtraValue::Suggestions(suggested.map(Arc::new));
-    results.land(Place::Suggestions, suggested, flight);
+    results.land(Place::Suggestions, suggested, flight, true);
     Ok(())
 }
 
