@@ -260,6 +260,15 @@ impl Filter {
         })
     }
 
+    /// Whether the values that match are all those between two ends.
+    pub fn is_bound(&self) -> bool {
+        match self.operator.form {
+            Form::Number(_) => true,
+            Form::Text { operator, .. } => operator == "=" && !self.untyped,
+            _ => false,
+        }
+    }
+
     /// The condition in words: `state = "CA"`.
     pub fn words(&self) -> String {
         let digits = !self.value.is_empty() && self.value.bytes().all(|b| b.is_ascii_digit());

@@ -43,24 +43,11 @@ pub fn may_lack_a_key(table: &Table) -> bool {
         && table.kind == Kind::Table
         && !table.without_rowid
         && !table.has_rowid_column
-        && !is_rowid_alias(table)
+        && !table.key_is_rowid
         && table
             .columns
             .iter()
             .any(|column| column.pk_position > 0 && !column.not_null)
-}
-
-/// Whether the primary key is SQLite's row number under another name: a single
-/// column whose type is spelled `INTEGER`. <https://www.sqlite.org/lang_createtable.html#rowid>
-pub fn is_rowid_alias(table: &Table) -> bool {
-    let [only] = table.primary_keys.as_slice() else {
-        return false;
-    };
-    !table.without_rowid
-        && table.kind == Kind::Table
-        && table
-            .column(only)
-            .is_some_and(|column| column.declared_type.eq_ignore_ascii_case("integer"))
 }
 
 /// The hidden row number among the columns of a `select`. SQLite would name it

@@ -2,7 +2,7 @@
 //!
 //! In the order of a request: [`request`] types and bounds the query string
 //! (no SQL, no I/O); [`plan`] checks it against the schema and writes the SQL,
-//! with [`filters`], [`search`] and [`paging`]; [`execute`] runs the plan as a
+//! with [`filters`], [`search`], [`paging`] and [`morsel`]; [`execute`] runs the plan as a
 //! graph of jobs, one file of [`extras`] each; [`page`] is what comes out.
 //! `render` makes bytes of it.
 
@@ -13,6 +13,7 @@ pub mod extras;
 mod fetch;
 pub mod filters;
 pub mod key;
+pub mod morsel;
 pub mod page;
 pub mod paging;
 pub mod plan;

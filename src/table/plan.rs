@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::extras::{FacetRequest, FacetSource};
 use super::filters::{Filter, Params, description, unknown_column};
-use super::key::{Key, hidden_rowid, is_rowid_alias, key_of, may_lack_a_key};
+use super::key::{Key, hidden_rowid, key_of, may_lack_a_key};
+use super::morsel::MorselSql;
 use super::paging::{Order, OrderColumn};
 use super::request::TableRequest;
 use super::search::{self, Conditions};
@@ -12,9 +13,6 @@ use crate::config::{Settings, TableConfig};
 use crate::db::schema::{Affinity, Kind, Schema, Table};
 use crate::error::{Error, Result};
 use crate::text::identifier::escape;
-
-/// The parameters of a morsel: its first row number and its last.
-pub const MORSEL: (&str, &str) = ("first_row", "last_row");
 
 /// What to run for a page.
 pub struct Plan {
@@ -42,9 +40,8 @@ pub struct Plan {
     pub from_params: Params,
     /// Whether [`Self::from_sql`] has a `where`.
     has_conditions: bool,
-    /// Whether a scan of these rows may be cut by row numbers: each part then
-    /// costs its share. Not so for a search, which every part would do again.
-    pub can_be_cut: bool,
+    /// The SQL of a part of these rows, where a scan of them may be cut by row numbers.
+    pub morsel: Option<MorselSql>,
     /// The columns that may be sorted by.
     pub sortable: Vec<String>,
     /// The offset of this page, for a view.
@@ -108,6 +105,11 @@ impl Plan {
         for filter in &filters {
             clauses.push(filter.sql(&table.name, &mut params)?);
         }
+        let morsel = if can_be_cut(request, table) {
+            Some(MorselSql::new(table, &filters)?)
+        } else {
+            None
+        };
         clauses.extend(wheres(request, settings)?);
         let searched = search::search(request, table, schema, config, &mut params)?;
         let through = search::through(&request.through, table, schema, &mut params)?;
@@ -134,7 +136,7 @@ impl Plan {
             request.sort.as_ref(),
             |name| affinity(table, name),
             &key_columns,
-            key != Key::Primary || is_rowid_alias(table),
+            key != Key::Primary || table.key_is_rowid,
         );
         let mut order = keyed.clone();
         if by_row_number {
@@ -187,19 +189,11 @@ impl Plan {
             from_sql,
             from_params,
             has_conditions,
-            can_be_cut: can_be_cut(request, table),
+            morsel,
             sortable,
             offset,
             has_row_number: by_row_number,
         })
-    }
-
-    /// The rows of [`Self::from_sql`] that have their numbers between the
-    /// parameters [`MORSEL`].
-    pub fn from_sql_of_morsel(&self) -> String {
-        let (first, last) = MORSEL;
-        let and = if self.has_conditions { "and" } else { "where" };
-        format!("{}{and} rowid between :{first} and :{last} ", self.from_sql)
     }
 
     /// Whether all rows of a table match.
@@ -223,6 +217,8 @@ impl Plan {
     }
 }
 
+/// Whether each part of a scan, cut by row numbers, costs its share. Not so for a
+/// search, which every part would do again.
 fn can_be_cut(request: &TableRequest, table: &Table) -> bool {
     table.kind == Kind::Table
         && !table.without_rowid

@@ -73,11 +73,8 @@ pub struct Results {
 impl Results {
     /// The median over the rounds; NaN if it was not measured.
     pub fn get(&self, setup: usize, page: usize, in_flight: usize, metric: Metric) -> f64 {
-        let cell = self
-            .cells
-            .iter()
-            .find(|cell| (cell.setup, cell.page, cell.in_flight) == (setup, page, in_flight));
-        cell.map_or(f64::NAN, |cell| median(&cell.values(metric)))
+        self.cell(setup, page, in_flight)
+            .map_or(f64::NAN, |cell| median(&cell.values(metric)))
     }
 
     /// What each of [`PAGES`] is called.
@@ -106,11 +103,36 @@ impl Results {
     /// CPU time of parallel extras over that of sequential ones; None if the
     /// experiment did not have both.
     pub fn cpu_ratio(&self, sql_threads: usize, page: usize, in_flight: usize) -> Option<f64> {
-        let cpu = |extras| {
-            let setup = self.setup(sql_threads, extras)?;
-            Some(self.get(setup, page, in_flight, Metric::Cpu))
-        };
-        Some(cpu(Extras::Parallel)? / cpu(Extras::Sequential)?)
+        let values = |extras| self.values(sql_threads, extras, page, in_flight, Metric::Cpu);
+        paired(&values(Extras::Parallel)?, &values(Extras::Sequential)?)
+    }
+
+    /// Time of a page with extras `auto` over that of the better of the two fixed
+    /// ways; None if the experiment did not have all three.
+    pub fn auto_ratio(&self, sql_threads: usize, page: usize, in_flight: usize) -> Option<f64> {
+        let values = |extras| self.values(sql_threads, extras, page, in_flight, Metric::Wall);
+        let auto = values(Extras::Auto)?;
+        let parallel = paired(&auto, &values(Extras::Parallel)?)?;
+        let sequential = paired(&auto, &values(Extras::Sequential)?)?;
+        Some(parallel.max(sequential))
+    }
+
+    fn values(
+        &self,
+        sql_threads: usize,
+        extras: Extras,
+        page: usize,
+        in_flight: usize,
+        metric: Metric,
+    ) -> Option<Vec<f64>> {
+        let setup = self.setup(sql_threads, extras)?;
+        Some(self.cell(setup, page, in_flight)?.values(metric))
+    }
+
+    fn cell(&self, setup: usize, page: usize, in_flight: usize) -> Option<&Cell> {
+        self.cells
+            .iter()
+            .find(|cell| (cell.setup, cell.page, cell.in_flight) == (setup, page, in_flight))
     }
 
     /// Everything, with the value of each round.
@@ -143,6 +165,14 @@ impl Results {
             "cells": cells,
         })
     }
+}
+
+/// The median of what `a` is over `b` in each round: the two were measured one
+/// after the other, so that a slow moment of the machine is in both. None without
+/// a round.
+fn paired(a: &[f64], b: &[f64]) -> Option<f64> {
+    let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| a / b).collect();
+    (!ratios.is_empty()).then(|| median(&ratios))
 }
 
 #[cfg(test)]
@@ -199,6 +229,35 @@ pub mod tests {
         assert_eq!(results.sql_threads(), [1, 3]);
         assert!((results.cpu_ratio(3, 2, 8).unwrap() - 0.5).abs() < 1e-9);
         assert!(results.cpu_ratio(5, 2, 8).is_none());
+    }
+
+    #[test]
+    fn ratios_are_of_what_was_measured_side_by_side() {
+        // The machine was ten times slower in the second round.
+        let ratio = paired(&[1.0, 10.0, 1.0], &[2.0, 20.0, 2.0]).unwrap();
+        assert!((ratio - 0.5).abs() < 1e-9);
+        assert!(paired(&[], &[]).is_none());
+    }
+
+    #[test]
+    fn auto_is_compared_with_the_better_way() {
+        let mut results = sample();
+        for cell in &mut results.cells {
+            let wall_ms = match results.setups[cell.setup].extras {
+                Extras::Parallel => 4.0,
+                Extras::Sequential => 5.0,
+                Extras::Auto => 4.4,
+            };
+            cell.costs.fill(Cost {
+                wall_ms,
+                cpu_ms: 1.0,
+            });
+        }
+        assert!((results.auto_ratio(3, 0, 1).unwrap() - 1.1).abs() < 1e-9);
+        results
+            .setups
+            .retain(|setup| setup.extras != Extras::Sequential);
+        assert!(results.auto_ratio(3, 0, 1).is_none());
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub fn load_title(in_flight: usize) -> String {
     }
 }
 
-/// Two tables, then the CPU time of parallel extras over that of sequential ones.
+/// Two tables of times, then two of ratios: what parallel extras cost, and how well
+/// `auto` chooses.
 pub fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let urls = if results.repeat {
         "the same URLs again"
@@ -54,7 +55,14 @@ pub fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             .collect();
         text_table::write(out, &head, &rows, 2)?;
     }
-    write_ratios(results, out)
+    write_ratios(
+        results,
+        out,
+        "CPU of parallel over sequential",
+        Results::cpu_ratio,
+    )?;
+    let title = "Time of auto over the better of parallel and sequential";
+    write_ratios(results, out, title, Results::auto_ratio)
 }
 
 /// Too little work for the kernel's clock tick has no ratio.
@@ -66,12 +74,18 @@ fn ratio_text(ratio: f64) -> String {
     }
 }
 
-fn write_ratios(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+/// A table of ratios, or nothing if the experiment lacks what they compare.
+fn write_ratios(
+    results: &Results,
+    out: &mut dyn Write,
+    title: &str,
+    ratio: impl Fn(&Results, usize, usize, usize) -> Option<f64>,
+) -> io::Result<()> {
     let mut rows = Vec::new();
     for sql_threads in results.sql_threads() {
         for in_flight in IN_FLIGHT {
             let ratios = (0..PAGES.len())
-                .map(|page| results.cpu_ratio(sql_threads, page, in_flight))
+                .map(|page| ratio(results, sql_threads, page, in_flight))
                 .map(|ratio| ratio.map(ratio_text))
                 .collect::<Option<Vec<String>>>();
             let Some(ratios) = ratios else { return Ok(()) };
@@ -80,7 +94,7 @@ fn write_ratios(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             rows.push(row);
         }
     }
-    writeln!(out, "\nCPU of parallel over sequential")?;
+    writeln!(out, "\n{title}, medians of the rounds")?;
     let head: Vec<String> = ["sql-threads", "load"]
         .into_iter()
         .map(str::to_owned)

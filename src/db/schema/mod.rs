@@ -11,6 +11,7 @@ mod hidden;
 mod keys;
 mod label;
 mod objects;
+mod rowid;
 mod steady;
 #[cfg(test)]
 mod tests;
@@ -62,6 +63,8 @@ pub struct Table {
     pub primary_keys: Vec<String>,
     /// Whether it is a `WITHOUT ROWID` table.
     pub without_rowid: bool,
+    /// Whether the primary key is the row number under another name.
+    pub key_is_rowid: bool,
     /// The foreign keys of a single column, in the order of `PRAGMA foreign_key_list`.
     pub foreign_keys: Vec<ForeignKey>,
     /// The foreign keys of any table that refer to this one, by table and column.
@@ -200,11 +203,13 @@ fn table(conn: &Connection, object: &Object, rules: &Rules<'_>) -> Result<Table>
         Err(error) => (Vec::new(), Some(fault_of_the_table(error)?)),
     };
     let label_column = or_none(label::column(conn, object, &columns))?;
+    let key_is_rowid = or_none(rowid::key_is_rowid(conn, object, &columns))?;
     Ok(Table {
         name: object.name.clone(),
         kind: object.kind,
         primary_keys: columns::primary_keys(&columns),
         without_rowid: object.without_rowid,
+        key_is_rowid,
         foreign_keys: Vec::new(),
         incoming: Vec::new(),
         fts_table: rules.fts.search(&object.name).map(str::to_owned),

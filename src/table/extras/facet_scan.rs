@@ -2,6 +2,7 @@
 //! fill while SQLite steps through the rows that match, and the rows are
 //! cut into morsels that several jobs share.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use parking_lot::Mutex;
@@ -15,7 +16,8 @@ use crate::db::{Budget, Cancel, Limit, PageSnapshot};
 use crate::engine::Morsels;
 use crate::error::Result;
 use crate::table::Plan;
-use crate::table::plan::MORSEL;
+use crate::table::filters::Params;
+use crate::table::morsel::MorselSql;
 use crate::table::rows::with_colons;
 use crate::text::identifier::escape;
 
@@ -27,7 +29,7 @@ pub struct FacetScan<'s> {
     sql: String,
     facets: usize,
     /// None if the rows are read in one go.
-    morsels: Option<Morsels>,
+    morsels: Option<(Morsels, &'s MorselSql)>,
     /// Whether those rows are still to be read.
     next: AtomicBool,
     budget: Budget,
@@ -38,12 +40,11 @@ pub struct FacetScan<'s> {
 }
 
 /// What a job counts before it looks for more.
-#[derive(Debug, Clone, Copy)]
 enum Piece {
     /// All rows.
     All,
-    /// Those between two row numbers.
-    Morsel((i64, i64)),
+    /// Those that the parameters bound.
+    Morsel(Params),
 }
 
 impl<'s> FacetScan<'s> {
@@ -57,16 +58,15 @@ impl<'s> FacetScan<'s> {
         limit_ms: u64,
         threads: usize,
     ) -> Result<Self> {
-        let morsels = if threads > 1 && plan.can_be_cut {
-            Some(Morsels::new(row_numbers(snapshot, plan)?, threads)).filter(|m| m.len() > 1)
-        } else {
-            None
+        let parts = match &plan.morsel {
+            Some(sql) if threads > 1 => {
+                let morsels = Morsels::new(row_numbers(snapshot, sql)?, threads);
+                (morsels.len() > 1).then_some((morsels, sql))
+            }
+            _ => None,
         };
         let arguments: Vec<_> = facets.iter().map(|facet| argument(facet)).collect();
-        let rows = match &morsels {
-            Some(_) => plan.from_sql_of_morsel(),
-            None => plan.from_sql.clone(),
-        };
+        let rows = parts.as_ref().map_or(&plan.from_sql, |(_, sql)| &sql.from);
         let limit_ms = limit_ms.saturating_mul(facets.len() as u64);
         Ok(Self {
             facets: facets.len(),
@@ -74,7 +74,7 @@ impl<'s> FacetScan<'s> {
             snapshot,
             plan,
             cancel,
-            morsels,
+            morsels: parts,
             next: AtomicBool::new(true),
             budget: Budget::millis(limit_ms),
             counted: Mutex::default(),
@@ -84,7 +84,8 @@ impl<'s> FacetScan<'s> {
 
     /// How many jobs can take part.
     pub fn jobs(&self, threads: usize) -> usize {
-        self.morsels.as_ref().map_or(1, |m| m.len().min(threads))
+        let morsels = self.morsels.as_ref();
+        morsels.map_or(1, |(morsels, _)| morsels.len().min(threads))
     }
 
     /// One job: counts morsels until none is left, or no time.
@@ -96,7 +97,7 @@ impl<'s> FacetScan<'s> {
         self.snapshot.read(Limit::NONE, |connection| {
             let mut morsel = Some(first);
             while let Some(this) = morsel.take() {
-                if !self.count(connection, &mut tally, this)? {
+                if !self.count(connection, &mut tally, &this)? {
                     self.is_cut.store(true, Relaxed);
                     break;
                 }
@@ -133,18 +134,17 @@ impl<'s> FacetScan<'s> {
         &self,
         connection: &Connection,
         tally: &mut Tally,
-        piece: Piece,
+        piece: &Piece,
     ) -> rusqlite::Result<bool> {
-        let named = with_colons(&self.plan.from_params);
-        let mut params: Vec<(&str, &dyn ToSql)> = named
+        let params = match piece {
+            Piece::All => &self.plan.from_params,
+            Piece::Morsel(params) => params,
+        };
+        let named = with_colons(params);
+        let params: Vec<(&str, &dyn ToSql)> = named
             .iter()
             .map(|(name, value)| (name.as_str(), *value))
             .collect();
-        let (first_name, last_name) = (format!(":{}", MORSEL.0), format!(":{}", MORSEL.1));
-        if let Piece::Morsel((first, last)) = &piece {
-            params.push((&first_name, first));
-            params.push((&last_name, last));
-        }
         let ended = self.budget.enforce(connection, self.cancel, |connection| {
             tally.run(connection, &self.sql, &params)
         });
@@ -157,9 +157,9 @@ impl<'s> FacetScan<'s> {
             return None;
         }
         match &self.morsels {
-            Some(morsels) => {
+            Some((morsels, sql)) => {
                 let range = morsels.take()?;
-                Some(Piece::Morsel(range.into_inner()))
+                Some(Piece::Morsel(sql.params(range.into_inner())))
             }
             None => self.next.swap(false, Relaxed).then_some(Piece::All),
         }
@@ -201,16 +201,18 @@ fn argument(facet: &FacetRequest) -> (What, String) {
     }
 }
 
-/// The first row number and the last.
-fn row_numbers(snapshot: &PageSnapshot<'_>, plan: &Plan) -> Result<std::ops::RangeInclusive<i64>> {
-    // Two selects: SQLite looks at one end of the table for each, but at all rows for both at once.
-    let table = escape(&plan.table.name);
-    let sql = format!("select (select min(rowid) from {table}), (select max(rowid) from {table})");
+/// The first row number that can match and the last.
+fn row_numbers(snapshot: &PageSnapshot<'_>, sql: &MorselSql) -> Result<RangeInclusive<i64>> {
+    let named = with_colons(&sql.ends_params);
+    let params: Vec<(&str, &dyn ToSql)> = named
+        .iter()
+        .map(|(name, value)| (name.as_str(), *value))
+        .collect();
     let ends: (Option<i64>, Option<i64>) = snapshot.read(Limit::NONE, |connection| {
         connection
-            .prepare_cached(&sql)?
-            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .prepare_cached(&sql.ends)?
+            .query_row(params.as_slice(), |row| Ok((row.get(0)?, row.get(1)?)))
     })?;
-    // An empty table: one morsel of a row that is not there.
+    // No row at all: one morsel of a row that is not there.
     Ok(ends.0.unwrap_or(0)..=ends.1.unwrap_or(0))
 }
