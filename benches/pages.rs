@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::{Map, Value};
+use turntable::auth::Asker;
 use turntable::config::Config;
 use turntable::db::{Cancel, Database, Limit, OpenOptions, PageSnapshot, Registry, Source};
 use turntable::engine::{Engine, EngineOptions, ExtrasMode};
@@ -75,7 +76,7 @@ impl Bench {
         let schema = snapshot.schema().expect("a schema");
         let table = schema.table("events").expect("the table");
         let config = self.config.table(&self.database.name, "events");
-        Plan::new(request, table, &schema, &self.config.settings, config).expect("a plan")
+        Plan::new(request, table, &schema, config).expect("a plan")
     }
 
     fn page(&self, request: &TableRequest) -> TablePage {
@@ -89,6 +90,7 @@ impl Bench {
                     request,
                     wanted,
                     seen: None,
+                    asker: Asker::default(),
                     kept: None,
                 };
                 match execute(page, &asked)? {
@@ -122,6 +124,7 @@ fn http(query: &str) -> Request {
         scheme: "http",
         host: "localhost".into(),
         base_url: "/".into(),
+        actor: None,
     }
 }
 
@@ -200,6 +203,7 @@ fn rendering(c: &mut Criterion, bench: &Bench) {
         config: &bench.config,
         database: &bench.database,
         http: &http,
+        asker: Asker::default(),
         request: &request,
         page: &shown,
         links: &links,

@@ -102,7 +102,7 @@ struct TypedServe {
     /// Make files that do not exist
     #[arg(long)]
     create: bool,
-    /// Accepted for Datasette's sake
+    /// Print an address that makes whoever opens it first the actor "root"
     #[arg(long)]
     root: bool,
     /// List all settings and stop
@@ -155,6 +155,8 @@ pub struct Serve {
     pub crossdb: bool,
     /// What signs cookies and tokens.
     pub secret: Option<String>,
+    /// Let the actor `root` in.
+    pub root: bool,
 }
 
 /// Reads the command line, program name first.
@@ -229,6 +231,7 @@ fn meant(typed: TypedServe, demo: bool) -> Result<Box<Serve>, StartError> {
         cors: typed.cors,
         crossdb: typed.crossdb,
         secret: typed.secret.clone(),
+        root: typed.root,
         sources: sources(typed, demo),
     }))
 }

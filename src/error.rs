@@ -15,6 +15,8 @@ pub enum Error {
     BadRequest(String),
     /// 400 with the title "Invalid SQL": SQL that the client wrote (or filters that add up to such SQL) was refused by SQLite.
     InvalidSql(String),
+    /// 401: the request says who sends it, and that can't be so; sent with `WWW-Authenticate`.
+    Unauthorized(String),
     /// 403: the request is understood, and not allowed.
     Forbidden(String),
     /// 404: no such page, database, table or row.
@@ -39,6 +41,7 @@ impl Error {
     pub fn status(&self) -> u16 {
         match self {
             Self::BadRequest(_) | Self::InvalidSql(_) | Self::TimeLimit(_) => 400,
+            Self::Unauthorized(_) => 401,
             Self::Forbidden(_) => 403,
             Self::NotFound(_) => 404,
             Self::MethodNotAllowed => 405,
@@ -52,6 +55,7 @@ impl Error {
         match self {
             Self::BadRequest(text)
             | Self::InvalidSql(text)
+            | Self::Unauthorized(text)
             | Self::Forbidden(text)
             | Self::NotFound(text)
             | Self::TimeLimit(text) => text,

@@ -3,6 +3,7 @@
 //! [`run`] is the whole program: read the command line, open the databases,
 //! serve them until told to stop.
 
+pub mod auth;
 pub mod cli;
 pub mod config;
 pub mod database;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::auth::Signer;
 use crate::cli::Serve;
 use crate::db::{OpenOptions, Registry, Source};
 use crate::engine::{Engine, EngineOptions};
@@ -38,11 +39,6 @@ impl std::error::Error for StartError {}
 /// A file is missing or named twice, or none of the files is a database that can be read.
 pub fn open(serve: Serve) -> Result<App, StartError> {
     prepare(&serve.sources, serve.create)?;
-    if serve.config.restricts_access() {
-        tracing::warn!(
-            "the configuration has access rules (allow, allow_sql, permissions): they are not enforced, everything is public"
-        );
-    }
     let settings = &serve.config.settings;
     if settings.num_sql_threads > MAX_THREADS {
         return Err(StartError::Usage(format!(
@@ -86,6 +82,12 @@ pub fn open(serve: Serve) -> Result<App, StartError> {
         App::new(serve.config, report.registry, engine).map_err(StartError::Environment)?;
     app.cors = serve.cors;
     app.access_log = serve.access_log;
+    if let Some(secret) = serve.secret {
+        app.signer = Signer::new(secret);
+    }
+    if serve.root {
+        app.root_path = Some(app.let_root_in());
+    }
     Ok(app)
 }
 

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::auth::AccessOptions;
 pub use metadata::Metadata;
 pub use settings::Settings;
 pub use table::{FacetConfig, Size, TableConfig};
@@ -103,9 +104,13 @@ impl Config {
         redact(&Value::Object(self.raw.clone()))
     }
 
-    /// Whether somebody is to be kept out of something.
-    pub fn restricts_access(&self) -> bool {
-        has_access_rule(&self.raw)
+    /// What the settings say of access.
+    pub fn access_options(&self) -> AccessOptions {
+        AccessOptions {
+            allow_sql: self.settings.default_allow_sql,
+            allow_download: self.settings.allow_download,
+            ..AccessOptions::default()
+        }
     }
 
     /// The configuration as it was read, secrets and all.
@@ -160,15 +165,6 @@ fn read_databases(
         .collect()
 }
 
-/// Plugins have keys of their own, which mean nothing here.
-fn has_access_rule(map: &Map<String, Value>) -> bool {
-    map.iter().any(|(key, value)| match key.as_str() {
-        "allow" | "allow_sql" | "permissions" => !matches!(value, Value::Null | Value::Bool(true)),
-        "plugins" => false,
-        _ => value.as_object().is_some_and(has_access_rule),
-    })
-}
-
 fn redact(value: &Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(
@@ -217,17 +213,6 @@ mod tests {
         assert_eq!(config.table("d", "u").hidden, Some(true));
         assert_eq!(config.table("d", "none"), &TableConfig::default());
         assert_eq!(config.table("none", "t"), &TableConfig::default());
-    }
-
-    #[test]
-    fn access_rules_are_noticed_at_every_depth() {
-        let rule = |value: Value| config(&value, &json!({})).restricts_access();
-        assert!(rule(json!({"allow": {"id": "root"}})));
-        assert!(rule(
-            json!({"databases": {"d": {"tables": {"t": {"allow": false}}}}})
-        ));
-        assert!(!rule(json!({"allow": true, "title": "T"})));
-        assert!(!rule(json!({"plugins": {"p": {"allow": false}}})));
     }
 
     #[test]

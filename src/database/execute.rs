@@ -2,6 +2,7 @@
 
 use super::counts::{Counting, Missing};
 use super::page::{DatabasePage, Keys, ListedTable, is_hidden, views_by_name};
+use crate::auth::Asker;
 use crate::config::Config;
 use crate::db::schema::Table;
 use crate::db::{Database, Limit, PageSnapshot};
@@ -24,11 +25,12 @@ pub enum Counted {
 pub fn execute(
     page: &Page<'_>,
     config: &Config,
+    asker: Asker<'_>,
     database: &Database,
     counted: Counted,
 ) -> Result<DatabasePage> {
     let snapshot = PageSnapshot::begin(database, &page.cancel)?;
-    let schema = snapshot.schema()?;
+    let schema = asker.schema(&database.name, snapshot.schema()?);
     let mut keys = Keys::of(&schema);
     let mut tables: Vec<ListedTable> = schema
         .tables()
@@ -93,7 +95,15 @@ mod tests {
             page_wait: Duration::from_secs(1),
         })
         .unwrap();
-        let page = engine.run(|page| execute(page, &Config::default(), &database, counted));
+        let page = engine.run(|page| {
+            execute(
+                page,
+                &Config::default(),
+                Asker::default(),
+                &database,
+                counted,
+            )
+        });
         page.unwrap()
     }
 

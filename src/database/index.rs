@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::counts::{Counting, Missing};
 use super::page::{IndexEntry, IndexTable, Keys, is_hidden, views_by_name};
+use crate::auth::Asker;
 use crate::config::Config;
 use crate::db::schema::{Schema, Table};
 use crate::db::{Database, Limit, PageSnapshot};
@@ -23,13 +24,14 @@ const LARGE: u64 = 100 << 20;
 pub fn index(
     page: &Page<'_>,
     config: &Config,
+    asker: Asker<'_>,
     databases: &[Arc<Database>],
     by_relationships: bool,
 ) -> Result<Vec<IndexEntry>> {
     let mut opened = Vec::with_capacity(databases.len());
     for database in databases {
         let snapshot = PageSnapshot::begin(database, &page.cancel)?;
-        let schema = snapshot.schema()?;
+        let schema = asker.schema(&database.name, snapshot.schema()?);
         opened.push((database, snapshot, schema));
     }
     let to_count: Vec<Vec<&Table>> = opened
@@ -154,8 +156,15 @@ mod tests {
         })
         .unwrap();
         let databases = [database];
-        let index =
-            engine.run(|page| index(page, &Config::default(), &databases, by_relationships));
+        let index = engine.run(|page| {
+            index(
+                page,
+                &Config::default(),
+                Asker::default(),
+                &databases,
+                by_relationships,
+            )
+        });
         index.unwrap().pop().unwrap()
     }
 

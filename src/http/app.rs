@@ -20,6 +20,8 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use super::access_log::Line;
 use super::answers::Answers;
 use super::lenient::Lenient;
+use super::login::RootLogin;
+use super::request::Request;
 use super::respond::Additions;
 use super::routes::{self, Route};
 pub use super::shutdown::Stopped;
@@ -27,6 +29,7 @@ use super::special::Fixed;
 use super::statics::Statics;
 use super::templates::Templates;
 use super::{dispatch, errors, incoming, respond, shutdown, versions};
+use crate::auth::{Access, AccessOptions, Asker, Signer, identify};
 use crate::config::Config;
 use crate::db::Registry;
 use crate::engine::Engine;
@@ -63,6 +66,14 @@ pub struct App {
     pub statics: Statics,
     /// Pages that say the same as long as the program runs.
     pub(super) fixed: Fixed,
+    /// Who may do what.
+    pub access: Access,
+    /// Signs cookies and reads them.
+    pub signer: Signer,
+    /// The way in for `--root`.
+    pub(super) root_login: RootLogin,
+    /// Where `--root` lets in whoever asks first: a path below `base_url`.
+    pub root_path: Option<String>,
     /// `--cors`
     pub cors: bool,
     /// `--access-log`
@@ -86,12 +97,32 @@ impl App {
             statics,
             answers: Answers::new(cache_bytes - cache_bytes / EXTRAS),
             extras: KeptExtras::new(cache_bytes / EXTRAS),
+            access: Access::new(config.raw(), config.access_options()),
+            signer: Signer::with_random_secret(),
+            root_login: RootLogin::default(),
+            root_path: None,
             config,
             registry,
             engine,
             cors: false,
             access_log: false,
         })
+    }
+
+    /// Who sent a request, under the rules.
+    pub fn asker<'a>(&'a self, request: &'a Request) -> Asker<'a> {
+        Asker::new(&self.access, request.actor.as_deref())
+    }
+
+    /// `--root`: opens the way in for the actor `root`, who may do all that no rule
+    /// forbids. Returns the path that lets in whoever asks for it first.
+    pub fn let_root_in(&mut self) -> String {
+        let options = AccessOptions {
+            root: true,
+            ..self.access.options()
+        };
+        self.access = Access::new(self.config.raw(), options);
+        self.root_login.open()
     }
 }
 
@@ -114,6 +145,7 @@ pub async fn serve(app: Arc<App>, listen: &Listen) -> Result<Stopped, String> {
     let place = format!("{}:{}", listen.host, listen.port);
     let grace = Duration::from_millis(app.config.settings.shutdown_grace_ms);
     let base = app.config.settings.base_url.clone();
+    let root_path = app.root_path.clone();
     // Of the addresses that a name has, the first that works: with port 0 two would get two ports.
     let addresses = (listen.host.as_str(), listen.port)
         .to_socket_addrs()
@@ -137,6 +169,10 @@ pub async fn serve(app: Arc<App>, listen: &Listen) -> Result<Stopped, String> {
     let mut out = io::stdout().lock();
     // Nobody may be reading; that is no reason not to serve.
     let _ = writeln!(out, "Serving on http://{address}{base}");
+    if let Some(path) = root_path {
+        let base = base.trim_end_matches('/');
+        let _ = writeln!(out, "Log in as root: http://{address}{base}{path}");
+    }
     let _ = out.flush();
     drop(out);
     shutdown::run(server, grace)
@@ -212,13 +248,19 @@ where
 
 /// Answers one request, whatever it is: what goes wrong is an answer too.
 pub async fn handle(app: Arc<App>, http: HttpRequest) -> HttpResponse {
-    let (request, terms) = incoming::read(&http, &app.config.settings);
+    let (mut request, terms) = incoming::read(&http, &app.config.settings);
     let line = app
         .access_log
         .then(|| Line::begin(&request.method, &request.full_path()));
     let route = routes::resolve(&request.path);
     let is_file = matches!(route, Route::Static(_) | Route::Favicon);
-    let answered = caught(dispatch::answer(&app, request, &terms, route)).await;
+    let answered = match identify(&app.signer, &app.config.settings, terms.identity) {
+        Ok(actor) => {
+            request.actor = actor;
+            caught(dispatch::answer(&app, request, &terms, route)).await
+        }
+        Err(error) => Ok(Err(error)),
+    };
     let answered = answered.unwrap_or_else(|panic| Err(Error::Internal(panic_text(&*panic))));
     let response = answered.unwrap_or_else(|error| errors::answer(&app, &terms, &error));
     let additions = Additions {

@@ -70,9 +70,10 @@ impl Job {
         } else {
             Counted::Visible
         };
-        let listing = database::execute(page, config, database, counted)?;
+        let asker = self.app.asker(&self.request);
+        let listing = database::execute(page, config, asker, database, counted)?;
         if is_json {
-            let body = database_json::database(&listing, config, database, &self.request)?;
+            let body = database_json::database(&listing, config, asker, database, &self.request)?;
             return Ok(Response::whole(200, JSON, body).lasting(listing.lasts));
         }
         Ok(self.html(&listing)?.lasting(listing.lasts))
@@ -91,8 +92,10 @@ impl Job {
             crumbs: &crumbs,
             alternate_json: &alternate,
             metadata: Some(&config.database(&database.name).metadata),
+            actor: request.actor.as_deref(),
         });
-        database_html::fill_database(&mut context, listing, config, database, request);
+        let asker = self.app.asker(request);
+        database_html::fill_database(&mut context, listing, asker, database, request);
         let html = self.app.templates.render("database.html", &context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }

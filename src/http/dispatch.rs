@@ -4,14 +4,17 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::answers::Key;
 use super::app::App;
 use super::errors;
 use super::incoming::Terms;
 use super::request::Request;
 use super::response::{Response, TEXT, max_age};
-use super::routes::{Format, Route};
-use super::{database, download, index, query, row, special, table};
+use super::routes::{Format, Route, Special};
+use super::{database, download, index, login, query, row, special, table};
+use crate::auth::{Action, Asker, Resource};
 use crate::db::{Database, Version};
 use crate::error::{Error, Result};
 use crate::table::arguments::parse_ttl;
@@ -24,11 +27,52 @@ pub async fn answer(
     terms: &Terms<'_>,
     route: Route,
 ) -> Result<Response> {
+    let is_read = matches!(&*request.method, "GET" | "HEAD");
+    if !is_read && request.method != "OPTIONS" {
+        terms.initiator.check()?;
+    }
+    if route != Route::Nothing {
+        permit(app.asker(&request), &route)?;
+    }
     match &*request.method {
-        "GET" | "HEAD" => page(app, request, terms, route).await,
+        _ if is_read => page(app, request, terms, route).await,
+        "POST" if route == Route::Logout => login::logout(app, &request),
         _ if route == Route::Nothing => Err(errors::nothing()),
         "OPTIONS" => Ok(Response::whole(200, TEXT, "ok").header("allow", "HEAD, GET")),
         _ => Err(Error::MethodNotAllowed),
+    }
+}
+
+/// 403 for a page that the asker may not see. Whether it is there is nothing they learn.
+fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
+    match route {
+        Route::Index { .. } => asker.check(Action::ViewInstance, Resource::Instance),
+        Route::Special { page, .. } => match page {
+            Special::Actor => Ok(()),
+            Special::Threads => asker.check(Action::Debug, Resource::Instance),
+            _ => asker.check(Action::ViewInstance, Resource::Instance),
+        },
+        Route::Download { database } => {
+            asker.check(Action::DownloadDatabase, Resource::Database(database))
+        }
+        Route::Database { database, .. } => {
+            asker.check(Action::ViewDatabase, Resource::Database(database))
+        }
+        Route::Query { database, .. } | Route::QueryParameters { database } => {
+            asker.check(Action::ExecuteSql, Resource::Database(database))
+        }
+        Route::Table {
+            database, table, ..
+        }
+        | Route::Row {
+            database, table, ..
+        } => asker.check(Action::ViewTable, Resource::Table(database, table)),
+        Route::AuthToken
+        | Route::Logout
+        | Route::Static(_)
+        | Route::Favicon
+        | Route::Moved { .. }
+        | Route::Nothing => Ok(()),
     }
 }
 
@@ -46,6 +90,8 @@ async fn page(
             app.statics.file(&name, hash, if_none_match)
         }
         Route::Favicon => app.statics.icon(if_none_match),
+        Route::AuthToken => login::auth_token(app, &request),
+        Route::Logout => login::logout(app, &request),
         Route::Moved { to, keep_query } => Ok(moved(&request, terms, &to, keep_query)),
         Route::Nothing => Err(errors::nothing()),
         route => match key(app, &request, &route) {
@@ -68,6 +114,10 @@ async fn page(
 /// and while a database changes.
 fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
     let mut address = request.address();
+    // What a page shows depends on who asks.
+    if let Some(actor) = &request.actor {
+        let _ = write!(address, " {}", Value::Object(actor.facts().clone()));
+    }
     let mut versions = Vec::with_capacity(1);
     match route {
         Route::Table {

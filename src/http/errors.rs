@@ -36,6 +36,7 @@ pub fn answer(app: &App, terms: &Terms<'_>, error: &Error) -> Response {
             let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
             response = response.header("retry-after", seconds.max(1).to_string());
         }
+        Error::Unauthorized(_) => response = response.header("www-authenticate", "Bearer"),
         Error::MethodNotAllowed => response = response.header("allow", "GET, HEAD"),
         _ => {}
     }
@@ -44,6 +45,7 @@ pub fn answer(app: &App, terms: &Terms<'_>, error: &Error) -> Response {
 
 fn form(terms: &Terms<'_>, error: &Error) -> ErrorForm {
     match error {
+        Error::Unauthorized(_) => ErrorForm::Json,
         Error::Forbidden(_) if terms.json >= SpeaksJson::Accepts => ErrorForm::Json,
         Error::MethodNotAllowed if terms.json == SpeaksJson::Sends => ErrorForm::Json,
         Error::MethodNotAllowed if terms.error_form == ErrorForm::Html => ErrorForm::Text,

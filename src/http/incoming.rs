@@ -6,12 +6,16 @@ use std::borrow::Cow;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH,
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH, ORIGIN,
 };
 
+use super::csrf::Initiator;
 use super::request::Request;
+use crate::auth::Identity;
 use crate::config::Settings;
 use crate::text::query::QueryString;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// In which form an error is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +64,10 @@ pub struct Terms<'h> {
     pub json: SpeaksJson,
     /// Whether the answer may depend on who asks, and no shared cache may keep it.
     pub personal: bool,
+    /// What it says of its sender.
+    pub identity: Identity<'h>,
+    /// The page that sent it, as a browser tells: `Origin` and `Sec-Fetch-Site`.
+    pub initiator: Initiator<'h>,
     /// The `If-None-Match` header.
     pub if_none_match: Option<&'h str>,
 }
@@ -84,6 +92,15 @@ pub fn read<'h>(http: &'h HttpRequest, settings: &Settings) -> (Request, Terms<'
         error_form: ErrorForm::of(path),
         json,
         personal: http.headers().contains_key(COOKIE) || http.headers().contains_key(AUTHORIZATION),
+        identity: Identity {
+            cookie: header(COOKIE),
+            authorization: header(AUTHORIZATION),
+        },
+        initiator: Initiator {
+            origin: header(ORIGIN),
+            site: header(SEC_FETCH_SITE),
+            host: header(HOST),
+        },
         if_none_match: header(IF_NONE_MATCH),
     };
     let host = header(HOST)
@@ -107,6 +124,7 @@ pub fn read<'h>(http: &'h HttpRequest, settings: &Settings) -> (Request, Terms<'
         scheme,
         host,
         base_url: settings.base_url.clone(),
+        actor: None,
     };
     (request, terms)
 }

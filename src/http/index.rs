@@ -7,6 +7,7 @@ use super::request::Request;
 use super::response::{HTML, JSON, Response};
 use super::routes::Format;
 use super::templates::Frame;
+use crate::auth::{Action, Resource};
 use crate::database::{self, IndexEntry};
 use crate::db::Database;
 use crate::engine::Page;
@@ -41,15 +42,20 @@ struct Front {
 
 impl Front {
     fn run(&self, page: &Page<'_>, format: &Format) -> Result<Response> {
-        let mut databases: Vec<Arc<Database>> = self.app.registry.databases().cloned().collect();
+        let asker = self.app.asker(&self.request);
+        let may_see = |database: &&Arc<Database>| {
+            asker.may(Action::ViewDatabase, Resource::Database(&database.name))
+        };
+        let databases = self.app.registry.databases();
+        let mut databases: Vec<Arc<Database>> = databases.filter(may_see).cloned().collect();
         databases.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         let by_relationships = self.request.query.get("_sort") == Some("relationships");
-        let entries = database::index(page, &self.app.config, &databases, by_relationships)?;
+        let entries = database::index(page, &self.app.config, asker, &databases, by_relationships)?;
         let lasts = entries.iter().all(|entry| entry.lasts);
         let listed = databases.iter().map(AsRef::as_ref).zip(&entries);
         let response = match format {
             Format::Json => {
-                let body = database_json::index(listed, &self.app.config, &self.request)?;
+                let body = database_json::index(listed, &self.app.config, asker, &self.request)?;
                 Response::whole(200, JSON, body)
             }
             _ => self.html(listed)?,
@@ -68,8 +74,17 @@ impl Front {
             crumbs: &[],
             alternate_json: &alternate,
             metadata: Some(config.instance()),
+            actor: request.actor.as_deref(),
         });
-        database_html::fill_index(&mut context, listed, config, request, self.is_alternative);
+        let asker = self.app.asker(request);
+        database_html::fill_index(
+            &mut context,
+            listed,
+            config,
+            asker,
+            request,
+            self.is_alternative,
+        );
         let html = self.app.templates.render("index.html", &context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }

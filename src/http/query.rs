@@ -23,7 +23,7 @@ pub async fn show(
     database: &str,
     extension: Extension,
 ) -> Result<Response> {
-    let database = allowed(app, database)?;
+    let database = found(app, database)?;
     let format = match extension {
         Extension::Html => Format::Html,
         Extension::Json => Format::Json,
@@ -74,7 +74,7 @@ pub fn show_parameters(app: &App, http: &Request, database: &str) -> Result<Resp
 }
 
 fn parameter_names<'r>(app: &App, http: &'r Request, database: &str) -> Result<Vec<&'r str>> {
-    allowed(app, database)?;
+    found(app, database)?;
     let mut others: Vec<&str> = http.query.keys().filter(|&key| key != "sql").collect();
     if !others.is_empty() {
         others.sort_unstable();
@@ -88,19 +88,11 @@ fn parameter_names<'r>(app: &App, http: &'r Request, database: &str) -> Result<V
     Ok(names)
 }
 
-/// The database, if visitors may send SQL to it.
-fn allowed<'a>(app: &'a App, database: &str) -> Result<&'a Arc<Database>> {
-    let database = app
-        .registry
+/// The database.
+fn found<'a>(app: &'a App, database: &str) -> Result<&'a Arc<Database>> {
+    app.registry
         .get(database)
-        .ok_or_else(|| Error::NotFound(format!("Database not found: {database}")))?;
-    if app.config.settings.default_allow_sql {
-        Ok(database)
-    } else {
-        Err(Error::Forbidden(
-            "Queries in SQL are turned off on this server".into(),
-        ))
-    }
+        .ok_or_else(|| Error::NotFound(format!("Database not found: {database}")))
 }
 
 /// A page that is handed to the engine, with all that it needs.
@@ -182,6 +174,7 @@ impl Job {
             crumbs: &crumbs,
             alternate_json: &alternate,
             metadata: Some(&self.app.config.database(&self.database.name).metadata),
+            actor: self.http.actor.as_deref(),
         });
         query_html::fill(&mut context, &self.sources(result), error);
         let html = self.app.templates.render("query.html", &context)?;

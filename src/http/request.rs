@@ -1,7 +1,9 @@
 //! What the handlers know of an HTTP request: already parsed, no I/O behind it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use crate::auth::Actor;
 use crate::text::query::QueryString;
 
 /// The parts of a request that pages depend on.
@@ -20,6 +22,8 @@ pub struct Request {
     pub host: String,
     /// `base_url`: `/`, or a prefix such as `/data/`.
     pub base_url: String,
+    /// Who asks, if they have shown it.
+    pub actor: Option<Arc<Actor>>,
 }
 
 impl Request {

@@ -124,6 +124,10 @@ pub enum Route {
         /// HTML or JSON.
         format: Format,
     },
+    /// Where `--root` lets its actor in.
+    AuthToken,
+    /// Where an actor becomes nobody.
+    Logout,
     /// A file of the program.
     Static(String),
     /// The icon.
@@ -204,6 +208,8 @@ fn fixed(rest: &str) -> Option<Route> {
             keep_query: false,
         },
         "favicon.ico" => Route::Favicon,
+        "-/auth-token" => Route::AuthToken,
+        "-/logout" => Route::Logout,
         _ => return None,
     })
 }

@@ -93,6 +93,7 @@ impl Job {
         let row = execute(
             page,
             config,
+            self.app.asker(&self.http),
             &self.database,
             &self.table,
             &self.request,
@@ -135,6 +136,7 @@ impl Job {
             crumbs: &crumbs,
             alternate_json: &alternate,
             metadata: None,
+            actor: self.http.actor.as_deref(),
         });
         row_html::fill(&mut context, sources);
         let html = self.app.templates.render("row.html", &context)?;

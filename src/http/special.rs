@@ -9,6 +9,7 @@ use super::request::Request;
 use super::response::{HTML, JSON, Response};
 use super::routes::{Format, Special};
 use super::templates::{Crumb, Frame};
+use crate::auth::{Action, Actor, Asker, Resource};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::text::query;
@@ -44,14 +45,18 @@ impl Fixed {
 /// # Errors
 /// 404 for a format other than JSON.
 pub fn show(app: &App, request: &Request, page: Special, format: Format) -> Result<Response> {
-    match (format, app.fixed.get(page)) {
+    let fixed = match (page, &request.actor) {
+        (Special::Actor, Some(_)) => None,
+        _ => app.fixed.get(page),
+    };
+    match (format, fixed) {
         (Format::Json, Some((_, json))) => Ok(Response::whole(200, JSON, json.clone())),
         (Format::Html, Some((value, _))) => as_page(app, request, page, value),
         (Format::Json, None) => {
-            let json = with_ok(value(app, page)?).to_string();
+            let json = with_ok(value(app, request, page)?).to_string();
             Ok(Response::whole(200, JSON, json))
         }
-        (Format::Html, None) => as_page(app, request, page, &value(app, page)?),
+        (Format::Html, None) => as_page(app, request, page, &value(app, request, page)?),
         (other, _) => Err(other.invalid()),
     }
 }
@@ -70,9 +75,10 @@ fn with_ok(value: Value) -> Value {
 }
 
 /// What a page says now.
-fn value(app: &App, page: Special) -> Result<Value> {
+fn value(app: &App, request: &Request, page: Special) -> Result<Value> {
     Ok(match page {
-        Special::Databases => databases(app),
+        Special::Databases => databases(app, app.asker(request)),
+        Special::Actor => json!({"actor": request.actor.as_deref().map(Actor::facts)}),
         Special::Threads => json!({
             "num_threads": app.engine.threads(),
             "engine": serde_json::to_value(app.engine.stats())
@@ -83,10 +89,11 @@ fn value(app: &App, page: Special) -> Result<Value> {
     })
 }
 
-fn databases(app: &App) -> Value {
+fn databases(app: &App, asker: Asker<'_>) -> Value {
     let databases: Vec<Value> = app
         .registry
         .databases()
+        .filter(|database| asker.may(Action::ViewDatabase, Resource::Database(&database.name)))
         .map(|database| {
             json!({
                 "name": database.name,
@@ -114,6 +121,7 @@ fn as_page(app: &App, request: &Request, page: Special, value: &Value) -> Result
         crumbs: &crumbs,
         alternate_json: &alternate,
         metadata: Some(app.config.instance()),
+        actor: request.actor.as_deref(),
     });
     let json = serde_json::to_string_pretty(value)
         .map_err(|error| Error::Internal(format!("{filename}: {error}")))?;

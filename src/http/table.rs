@@ -145,6 +145,7 @@ impl Job {
                 request: &self.request,
                 wanted: Wanted::by(&self.request, &self.app.config, self.format),
                 seen: self.seen,
+                asker: self.app.asker(&self.http),
                 kept,
             },
         )
@@ -166,6 +167,7 @@ impl Job {
             config: &self.app.config,
             database: &self.database,
             http: &self.http,
+            asker: self.app.asker(&self.http),
             request: &self.request,
             page: content,
             links: &links,
@@ -226,6 +228,7 @@ impl Job {
                     .table(&self.database.name, &table.name)
                     .metadata,
             ),
+            actor: self.http.actor.as_deref(),
         });
         table_html::fill(&mut context, sources, next_url.unwrap_or_default());
         let html = self.app.templates.render("table.html", &context)?;

@@ -7,6 +7,7 @@ use tera::{Context, Tera};
 
 use super::embedded::TEMPLATE_FILES;
 use super::statics::Statics;
+use crate::auth::Actor;
 use crate::config::{Config, Metadata};
 use crate::error::{Error, Result};
 
@@ -30,6 +31,8 @@ pub struct Frame<'a> {
     pub alternate_json: &'a str,
     /// Title, source and so on of what the page shows.
     pub metadata: Option<&'a Metadata>,
+    /// Who is reading it.
+    pub actor: Option<&'a Actor>,
 }
 
 /// The templates by name, compiled.
@@ -74,6 +77,10 @@ impl Templates {
         context.insert("body_class", frame.body_class);
         context.insert("crumbs", frame.crumbs);
         context.insert("alternate_json", frame.alternate_json);
+        if let Some(actor) = frame.actor {
+            context.insert("actor", actor.facts());
+            context.insert("actor_name", &actor.name());
+        }
         match frame.metadata {
             Some(metadata) => context.insert("metadata", metadata),
             None => context.insert("metadata", &Metadata::default()),

@@ -5,6 +5,7 @@ use tera::Context;
 
 use super::links;
 use super::table_html::count_text;
+use crate::auth::{Action, Asker, Resource};
 use crate::config::Config;
 use crate::database::{DatabasePage, IndexEntry, ListedTable};
 use crate::db::Database;
@@ -17,6 +18,7 @@ use crate::text::{css, human};
 
 #[derive(Serialize)]
 struct TableLine<'a> {
+    private: bool,
     name: &'a str,
     path: String,
     hidden: bool,
@@ -35,6 +37,7 @@ struct Link<'a> {
     name: &'a str,
     path: String,
     count_text: String,
+    private: bool,
 }
 
 #[derive(Serialize)]
@@ -68,20 +71,26 @@ pub fn shows_hidden(request: &Request) -> bool {
 pub fn fill_database(
     context: &mut Context,
     page: &DatabasePage,
-    config: &Config,
+    asker: Asker<'_>,
     database: &Database,
     request: &Request,
 ) {
-    let settings = &config.settings;
     let path = links::database(request, &database.name);
     let show_hidden = shows_hidden(request);
     let tables: Vec<TableLine<'_>> = page
         .tables
         .iter()
         .filter(|table| show_hidden || !table.hidden)
-        .map(|table| table_line(table, &path))
+        .map(|table| TableLine {
+            private: asker.is_private_table(&database.name, &table.table.name),
+            ..table_line(table, &path)
+        })
         .collect();
-    let views = page.views.iter().map(|view| link(view, &path, None));
+    let views = page.views.iter().map(|view| Link {
+        private: asker.is_private_table(&database.name, &view.name),
+        ..link(view, &path, None)
+    });
+    context.insert("private", &asker.is_private_database(&database.name));
     context.insert("database", &database.name);
     context.insert("color", &database.color());
     context.insert("tables", &tables);
@@ -104,7 +113,8 @@ pub fn fill_database(
             join(&path, "_show_hidden=1")
         },
     );
-    let can_download = settings.allow_download && !database.is_mutable && database.path.is_some();
+    let is_allowed = asker.may(Action::DownloadDatabase, Resource::Database(&database.name));
+    let can_download = is_allowed && !database.is_mutable && database.path.is_some();
     context.insert(
         "download_url",
         &if can_download {
@@ -113,7 +123,7 @@ pub fn fill_database(
             String::new()
         },
     );
-    context.insert("allow_sql", &settings.default_allow_sql);
+    context.insert("allow_sql", &asker.may_run_sql(&database.name));
     context.insert("query_url", &format!("{path}/-/query"));
 }
 
@@ -123,6 +133,7 @@ fn table_line<'a>(listed: &'a ListedTable, database: &str) -> TableLine<'a> {
         is_pk: column.pk_position > 0,
     };
     TableLine {
+        private: false,
         name: &listed.table.name,
         path: links::table(database, &listed.table.name),
         hidden: listed.hidden,
@@ -133,6 +144,7 @@ fn table_line<'a>(listed: &'a ListedTable, database: &str) -> TableLine<'a> {
 
 fn link<'a>(table: &'a Table, database: &str, count: Option<i64>) -> Link<'a> {
     Link {
+        private: false,
         name: &table.name,
         path: links::table(database, &table.name),
         count_text: count_text(count),
@@ -144,31 +156,43 @@ pub fn fill_index<'a>(
     context: &mut Context,
     entries: impl Iterator<Item = (&'a Database, &'a IndexEntry)>,
     config: &Config,
+    asker: Asker<'_>,
     request: &Request,
     is_alternative: bool,
 ) {
     let cards: Vec<Card<'_>> = entries
-        .map(|(database, entry)| card(database, entry, request))
+        .map(|(database, entry)| card(database, entry, asker, request))
         .collect();
     context.insert("title", &config.instance().title);
     context.insert("databases", &cards);
     context.insert("noindex", &is_alternative);
 }
 
-fn card<'a>(database: &'a Database, entry: &'a IndexEntry, request: &Request) -> Card<'a> {
+fn card<'a>(
+    database: &'a Database,
+    entry: &'a IndexEntry,
+    asker: Asker<'_>,
+    request: &Request,
+) -> Card<'a> {
     let path = links::database(request, &database.name);
     let tables = entry.tables.iter();
-    let views = entry.views.iter().map(|view| link(view, &path, None));
-    let tables = tables.map(|named| link(&named.table, &path, named.count));
+    let views = entry.views.iter().map(|view| (view.as_ref(), None));
+    let tables = tables
+        .map(|named| (named.table.as_ref(), named.count))
+        .chain(views)
+        .map(|(table, count)| Link {
+            private: asker.is_private_table(&database.name, &table.name),
+            ..link(table, &path, count)
+        });
     Card {
         name: &database.name,
         color: database.color(),
-        private: false,
+        private: asker.is_private_database(&database.name),
         row_sum_text: row_sum_text(entry),
         tables_count: entry.tables_count,
         views_count: entry.views_count,
         hidden_count: entry.hidden_count,
-        tables: tables.chain(views).collect(),
+        tables: tables.collect(),
         more: entry.more,
         path,
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::json::push_json;
 use super::links;
+use crate::auth::Asker;
 use crate::config::Config;
 use crate::database::page::{IndexTable, KeyEnds};
 use crate::database::{DatabasePage, IndexEntry, ListedTable};
@@ -28,8 +29,7 @@ struct DatabaseDocument<'a> {
     private: bool,
     path: String,
     size: u64,
-    #[serde(serialize_with = "all_tables")]
-    tables: &'a [ListedTable],
+    tables: Vec<TableOfDatabase<'a>>,
     hidden_count: usize,
     views: Vec<View<'a>>,
     queries: [(); 0],
@@ -68,8 +68,7 @@ struct IndexDatabase<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Named<'a> {
-    #[serde(serialize_with = "index_table")]
-    Table(&'a IndexTable),
+    Table(TableOfIndex<'a>),
     View(View<'a>),
 }
 
@@ -80,10 +79,10 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn of(view: &'a Table) -> Self {
+    fn of(view: &'a Table, asker: Asker<'_>, database: &str) -> Self {
         Self {
             name: &view.name,
-            private: false,
+            private: asker.is_private_table(database, &view.name),
         }
     }
 }
@@ -92,20 +91,33 @@ impl<'a> View<'a> {
 pub fn database(
     page: &DatabasePage,
     config: &Config,
+    asker: Asker<'_>,
     database: &Database,
     request: &Request,
 ) -> Result<Vec<u8>> {
-    let allow_sql = config.settings.default_allow_sql;
+    let allow_sql = asker.may_run_sql(&database.name);
+    let private = |table: &Table| asker.is_private_table(&database.name, &table.name);
     let mut out = Vec::with_capacity(1024 + page.tables.len() * TABLE_BYTES);
     let document = DatabaseDocument {
         ok: true,
         database: &database.name,
-        private: false,
+        private: asker.is_private_database(&database.name),
         path: links::database(request, &database.name),
         size: database.size(),
-        tables: &page.tables,
+        tables: page
+            .tables
+            .iter()
+            .map(|listed| TableOfDatabase {
+                listed,
+                private: private(&listed.table),
+            })
+            .collect(),
         hidden_count: page.hidden_count,
-        views: page.views.iter().map(|view| View::of(view)).collect(),
+        views: page
+            .views
+            .iter()
+            .map(|view| View::of(view, asker, &database.name))
+            .collect(),
         queries: [],
         queries_more: false,
         queries_count: 0,
@@ -121,6 +133,7 @@ pub fn database(
 pub fn index<'a>(
     entries: impl Iterator<Item = (&'a Database, &'a IndexEntry)>,
     config: &Config,
+    asker: Asker<'_>,
     request: &Request,
 ) -> Result<Vec<u8>> {
     let mut out = Vec::new();
@@ -128,7 +141,7 @@ pub fn index<'a>(
         ok: true,
         unstable: UNSTABLE,
         databases: entries
-            .map(|(database, entry)| index_database(database, entry, request))
+            .map(|(database, entry)| index_database(database, entry, asker, request))
             .collect(),
         metadata: &config.instance().all,
     };
@@ -139,10 +152,17 @@ pub fn index<'a>(
 fn index_database<'a>(
     database: &'a Database,
     entry: &'a IndexEntry,
+    asker: Asker<'_>,
     request: &Request,
 ) -> IndexDatabase<'a> {
-    let tables = entry.tables.iter().map(Named::Table);
-    let views = entry.views.iter().map(|view| Named::View(View::of(view)));
+    let tables = entry.tables.iter().map(|named| {
+        Named::Table(TableOfIndex {
+            named,
+            private: asker.is_private_table(&database.name, &named.table.name),
+        })
+    });
+    let views = entry.views.iter();
+    let views = views.map(|view| Named::View(View::of(view, asker, &database.name)));
     IndexDatabase {
         name: &database.name,
         hash: database.hash(),
@@ -156,7 +176,7 @@ fn index_database<'a>(
         hidden_table_rows_sum: entry.hidden_rows,
         hidden_tables_count: entry.hidden_count,
         views_count: entry.views_count,
-        private: false,
+        private: asker.is_private_database(&database.name),
     }
 }
 
@@ -194,15 +214,14 @@ impl Serialize for Columns<'_> {
     }
 }
 
-fn all_tables<S: Serializer>(tables: &&[ListedTable], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(tables.iter().map(TableOfDatabase))
+struct TableOfDatabase<'a> {
+    listed: &'a ListedTable,
+    private: bool,
 }
-
-struct TableOfDatabase<'a>(&'a ListedTable);
 
 impl Serialize for TableOfDatabase<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let listed = self.0;
+        let listed = self.listed;
         let mut map = serializer.serialize_struct("table", 9)?;
         map.serialize_field("name", &listed.table.name)?;
         map.serialize_field("columns", &ColumnNames(&listed.table))?;
@@ -212,27 +231,31 @@ impl Serialize for TableOfDatabase<'_> {
         map.serialize_field("hidden", &listed.hidden)?;
         map.serialize_field("fts_table", &listed.table.fts_table)?;
         map.serialize_field("foreign_keys", &ForeignKeys::of(&listed.keys))?;
-        map.serialize_field("private", &false)?;
+        map.serialize_field("private", &self.private)?;
         map.end()
     }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference to the field"
-)]
-fn index_table<S: Serializer>(named: &&IndexTable, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_struct("table", 8)?;
-    map.serialize_field("name", &named.table.name)?;
-    map.serialize_field("columns", &ColumnNames(&named.table))?;
-    map.serialize_field("primary_keys", &named.table.primary_keys)?;
-    map.serialize_field("count", &named.count)?;
-    // Only tables that are not hidden are named.
-    map.serialize_field("hidden", &false)?;
-    map.serialize_field("fts_table", &named.table.fts_table)?;
-    map.serialize_field("num_relationships_for_sorting", &named.relationships)?;
-    map.serialize_field("private", &false)?;
-    map.end()
+struct TableOfIndex<'a> {
+    named: &'a IndexTable,
+    private: bool,
+}
+
+impl Serialize for TableOfIndex<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let named = self.named;
+        let mut map = serializer.serialize_struct("table", 8)?;
+        map.serialize_field("name", &named.table.name)?;
+        map.serialize_field("columns", &ColumnNames(&named.table))?;
+        map.serialize_field("primary_keys", &named.table.primary_keys)?;
+        map.serialize_field("count", &named.count)?;
+        // Only tables that are not hidden are named.
+        map.serialize_field("hidden", &false)?;
+        map.serialize_field("fts_table", &named.table.fts_table)?;
+        map.serialize_field("num_relationships_for_sorting", &named.relationships)?;
+        map.serialize_field("private", &self.private)?;
+        map.end()
+    }
 }
 
 #[derive(Serialize)]

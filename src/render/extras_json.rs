@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::display_columns::columns_for_display;
 use super::json::to_json;
 use super::links::Links;
+use crate::auth::Asker;
 use crate::config::Config;
 use crate::db::Database;
 use crate::db::schema::Table;
@@ -27,6 +28,8 @@ pub struct Sources<'s> {
     pub database: &'s Database,
     /// The HTTP request.
     pub http: &'s Request,
+    /// Who asks.
+    pub asker: Asker<'s>,
     /// The table request.
     pub request: &'s TableRequest,
     /// What came out.

@@ -123,7 +123,10 @@ pub fn fill(context: &mut Context, s: &Sources<'_>, next_url: &str) {
     context.insert("title", &config.metadata.title);
     context.insert("page_title", &page_title(s, &count));
     context.insert("is_view", &table.is_view());
-    context.insert("private", &false);
+    context.insert(
+        "private",
+        &s.asker.is_private_table(&s.database.name, &table.name),
+    );
     context.insert("count_text", &count);
     context.insert("human_description", &plan.description);
     context.insert("supports_search", &plan.fts_table.is_some());
@@ -324,7 +327,7 @@ fn column_descriptions(columns: &[(String, String)]) -> Vec<NamedText<'_>> {
 
 /// The page where the SQL of the rows can be changed.
 fn edit_sql_url(s: &Sources<'_>) -> String {
-    if !s.config.settings.default_allow_sql {
+    if !s.asker.may_run_sql(&s.database.name) {
         return String::new();
     }
     let plan = &s.page.plan;

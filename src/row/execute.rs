@@ -4,6 +4,7 @@ use parking_lot::Mutex;
 
 use super::incoming::{self, Incoming};
 use super::{RowPage, RowPlan, RowRequest};
+use crate::auth::Asker;
 use crate::config::Config;
 use crate::db::{Budget, Database, Limit, PageSnapshot, Value};
 use crate::engine::{Graph, Page, Shape};
@@ -42,6 +43,7 @@ impl Results {
 pub fn execute(
     page: &Page<'_>,
     config: &Config,
+    asker: Asker<'_>,
     database: &Database,
     table: &str,
     request: &RowRequest,
@@ -49,7 +51,7 @@ pub fn execute(
 ) -> Result<RowPage> {
     let limit_ms = config.settings.sql_time_limit_ms;
     let snapshot = PageSnapshot::begin(database, &page.cancel)?;
-    let schema = snapshot.schema()?;
+    let schema = asker.schema(&database.name, snapshot.schema()?);
     let table = schema
         .table(table)
         .ok_or_else(|| Error::NotFound(format!("Table not found: {table}")))?;

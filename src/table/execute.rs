@@ -13,6 +13,7 @@ use super::plan::Plan;
 use super::request::{self, TableRequest};
 use super::results::{Rank, Results};
 use super::steady::is_steady;
+use crate::auth::Asker;
 use crate::config::Config;
 use crate::db::schema::{ForeignKey, Schema};
 use crate::db::snapshot::{SqlError, sqlite_message};
@@ -73,6 +74,8 @@ pub struct Asked<'a> {
     pub wanted: Wanted,
     /// The version of the database when the request came in.
     pub seen: Option<Version>,
+    /// Who asks.
+    pub asker: Asker<'a>,
     /// Extras that are there already; without, the page makes its own.
     pub kept: Option<&'a KeptExtras>,
 }
@@ -167,12 +170,13 @@ pub fn execute(page: &Page<'_>, asked: &Asked<'_>) -> Result<Executed> {
         ..
     } = *asked;
     let snapshot = PageSnapshot::begin_at(database, &page.cancel, asked.seen)?;
-    let schema: Arc<Schema> = snapshot.schema()?;
+    let whole = snapshot.schema()?;
+    let schema = asked.asker.schema(&database.name, whole.clone());
     let table = schema
         .table(asked.table)
         .ok_or_else(|| Error::NotFound(format!("Table not found: {}", asked.table)))?;
     let table_config = config.table(&database.name, &table.name);
-    let plan = Plan::new(request, table, &schema, &config.settings, table_config)?;
+    let plan = Plan::new(request, table, &schema, table_config)?;
     let context = Context {
         config,
         database,
@@ -181,11 +185,13 @@ pub fn execute(page: &Page<'_>, asked: &Asked<'_>) -> Result<Executed> {
         request,
         plan: &plan,
     };
-    check_wheres(&context)?;
+    check_wheres(&context, asked.asker)?;
     let is_steady = is_steady(&context);
     let results = Results::default();
     let mut waiting = Vec::new();
-    let kept = asked.kept.filter(|_| is_steady);
+    // Who does not see all of the schema sees other labels and keys than others.
+    let sees_all = Arc::ptr_eq(&whole, &schema);
+    let kept = asked.kept.filter(|_| is_steady && sees_all);
     let mine = claim(&context, kept, wanted, &results, &mut waiting);
 
     let places: Vec<Place> = mine.iter().map(|(place, _)| *place).collect();
@@ -221,7 +227,12 @@ pub fn execute(page: &Page<'_>, asked: &Asked<'_>) -> Result<Executed> {
 
 /// Each `_where` must be a condition by itself, so that none can close the
 /// clause around it or comment out what follows.
-fn check_wheres(context: &Context<'_>) -> Result<()> {
+fn check_wheres(context: &Context<'_>, asker: Asker<'_>) -> Result<()> {
+    if !context.request.wheres.is_empty() && !asker.may_run_sql(&context.database.name) {
+        return Err(Error::Forbidden(
+            "_where= is not allowed here: it takes the right to run SQL".into(),
+        ));
+    }
     for clause in &context.request.wheres {
         let sql = format!(
             "select 1 from {} where ({clause}\n)",

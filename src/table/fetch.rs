@@ -22,11 +22,10 @@ pub(super) fn rows(context: &Context<'_>) -> Result<(Rows, Option<String>)> {
     let mut ran = plan;
     if !plan.has_row_number && lacks_a_key(plan, &rows) {
         // Rare: only the row number tells such rows apart.
-        let settings = &context.config.settings;
         let config = context
             .config
             .table(&context.database.name, &plan.table.name);
-        by_row_number = plan.by_row_number(context.request, context.schema, settings, config)?;
+        by_row_number = plan.by_row_number(context.request, context.schema, config)?;
         (rows, more) = query(context, &by_row_number)?;
         ran = &by_row_number;
     }

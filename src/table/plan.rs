@@ -9,7 +9,7 @@ use super::morsel::MorselSql;
 use super::paging::{Order, OrderColumn};
 use super::request::TableRequest;
 use super::search::{self, Conditions};
-use crate::config::{Settings, TableConfig};
+use crate::config::TableConfig;
 use crate::db::schema::{Affinity, Kind, Schema, Table};
 use crate::error::{Error, Result};
 use crate::text::identifier::escape;
@@ -58,7 +58,6 @@ impl Plan {
         request: &TableRequest,
         table: &Arc<Table>,
         schema: &Schema,
-        settings: &Settings,
         config: &TableConfig,
     ) -> Result<Self> {
         let (_, key_columns) = key_of(table);
@@ -69,7 +68,7 @@ impl Plan {
                 .next
                 .as_ref()
                 .is_some_and(|next| next.split(',').count() == parts + 1);
-        Self::build(request, table, schema, settings, config, by_row_number)
+        Self::build(request, table, schema, config, by_row_number)
     }
 
     /// The same plan with the row number at the end of order and columns, where
@@ -78,17 +77,15 @@ impl Plan {
         &self,
         request: &TableRequest,
         schema: &Schema,
-        settings: &Settings,
         config: &TableConfig,
     ) -> Result<Self> {
-        Self::build(request, &self.table, schema, settings, config, true)
+        Self::build(request, &self.table, schema, config, true)
     }
 
     fn build(
         request: &TableRequest,
         table: &Arc<Table>,
         schema: &Schema,
-        settings: &Settings,
         config: &TableConfig,
         by_row_number: bool,
     ) -> Result<Self> {
@@ -110,7 +107,7 @@ impl Plan {
         } else {
             None
         };
-        clauses.extend(wheres(request, settings)?);
+        clauses.extend(wheres(request));
         let searched = search::search(request, table, schema, config, &mut params)?;
         let through = search::through(&request.through, table, schema, &mut params)?;
         let mut words = Vec::new();
@@ -245,24 +242,15 @@ fn resolve_filters(request: &TableRequest, table: &Table) -> Result<Vec<Filter>>
 
 /// `_where` conditions. One that has a comment in it gets a line of its own, so
 /// that the comment ends where the condition does.
-fn wheres(request: &TableRequest, settings: &Settings) -> Result<Vec<String>> {
-    if !request.wheres.is_empty() && !settings.default_allow_sql {
-        return Err(Error::Forbidden(
-            "_where= is not allowed on this server".into(),
-        ));
-    }
-    Ok(request
-        .wheres
-        .iter()
-        .map(|clause| {
-            let has_comment = clause.contains("--") || clause.contains("/*");
-            if has_comment {
-                format!("({clause}\n)")
-            } else {
-                clause.clone()
-            }
-        })
-        .collect())
+fn wheres(request: &TableRequest) -> impl Iterator<Item = String> {
+    request.wheres.iter().map(|clause| {
+        let has_comment = clause.contains("--") || clause.contains("/*");
+        if has_comment {
+            format!("({clause}\n)")
+        } else {
+            clause.clone()
+        }
+    })
 }
 
 fn where_sql(clauses: &[String]) -> String {

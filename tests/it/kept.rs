@@ -140,9 +140,7 @@ fn no_answer_is_older_than_a_commit_before_it_with_a_rollback_journal() {
 
 /// How many pages the engine has made.
 fn pages(server: &Server) -> u64 {
-    server.json("/-/threads.json")["engine"]["pages"]
-        .as_u64()
-        .unwrap()
+    server.engine()["pages"].as_u64().unwrap()
 }
 
 #[test]

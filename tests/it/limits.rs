@@ -183,7 +183,7 @@ fn more_clients_than_places_are_all_served_in_the_end() {
             });
         }
     });
-    let engine = server.json("/-/threads.json")["engine"].take();
+    let engine = server.engine();
     assert_eq!(
         (&engine["running"], &engine["panicked"]),
         (&json!(0), &json!(0))

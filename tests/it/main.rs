@@ -7,6 +7,7 @@
     reason = "a test that can't go on has failed, and says why"
 )]
 
+mod access;
 mod compile_options;
 mod csv;
 mod errors;

@@ -16,6 +16,11 @@ use tempfile::TempDir;
 /// Longer than anything here may take: what runs into it has hung.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// What the program signs with.
+const SECRET: &str = "case-secret";
+/// The cookie of the actor `root`, as itsdangerous signs it with [`SECRET`].
+pub const ROOT: &str = "ds_actor=eyJhIjp7ImlkIjoicm9vdCJ9fQ.T2ii4TSqJIm-RJA0wacrcfcma4I";
+
 /// What is to be served: a folder with files, and the command line.
 pub struct Site {
     folder: TempDir,
@@ -99,7 +104,7 @@ impl Site {
             .current_dir(self.folder.path())
             .env_remove("RUST_LOG")
             .env_remove("TURNTABLE_LOG")
-            .env_remove("DATASETTE_SECRET")
+            .env("DATASETTE_SECRET", SECRET)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -158,6 +163,7 @@ pub struct Server {
     site: Site,
     child: Child,
     address: SocketAddr,
+    root_line: String,
     agent: ureq::Agent,
     log: Arc<Mutex<Vec<String>>>,
     log_reader: Option<JoinHandle<()>>,
@@ -167,7 +173,7 @@ pub struct Server {
 
 impl Server {
     fn start(site: Site) -> Self {
-        let mut child = site.command().args(["-p", "0"]).spawn().unwrap();
+        let mut child = site.command().args(["-p", "0", "--root"]).spawn().unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let lines = Arc::clone(&log);
@@ -176,7 +182,7 @@ impl Server {
                 lines.lock().unwrap().push(line);
             }
         });
-        let line = first_line(child.stdout.take().unwrap());
+        let (line, root_line) = first_lines(child.stdout.take().unwrap());
         let Some(address) = address(&line) else {
             child.kill().unwrap();
             child.wait().unwrap();
@@ -199,6 +205,7 @@ impl Server {
             site,
             child,
             address,
+            root_line,
             agent,
             log,
             log_reader: Some(log_reader),
@@ -248,6 +255,24 @@ impl Server {
         Answer::read(request.send(form), path)
     }
 
+    /// Posts a form with headers.
+    pub fn post_with(&self, path: &str, form: &str, headers: &[(&str, &str)]) -> Answer {
+        let mut request = self.agent.post(self.url(path));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Answer::read(request.send(form), path)
+    }
+
+    /// The path that `--root` printed.
+    pub fn root_path(&self) -> String {
+        let (_, path) = self
+            .root_line
+            .split_once(&self.address.to_string())
+            .unwrap();
+        path.trim().to_owned()
+    }
+
     /// The JSON of a page that must be there.
     pub fn json(&self, path: &str) -> Value {
         self.get(path).ok().json()
@@ -286,13 +311,19 @@ impl Server {
     pub fn wait_for_engine(&self, what: &str, done: impl Fn(&Value) -> bool) {
         let began = Instant::now();
         loop {
-            let engine = self.json("/-/threads.json")["engine"].take();
+            let engine = self.engine();
             if done(&engine) {
                 return;
             }
             assert!(began.elapsed() < PATIENCE, "never {what}: {engine}");
             thread::sleep(Duration::from_millis(2));
         }
+    }
+
+    /// What `/-/threads.json` says of the engine, to root.
+    pub fn engine(&self) -> Value {
+        let answer = self.get_with("/-/threads.json", &[("cookie", ROOT)]);
+        answer.ok().json()["engine"].take()
     }
 
     /// Sends a signal: `TERM`, `INT` …
@@ -361,16 +392,18 @@ impl Drop for Server {
     }
 }
 
-/// The first line that a program prints; nothing if it ends before or prints none in time.
-fn first_line(stdout: ChildStdout) -> String {
-    let (sender, line) = mpsc::channel();
+/// The first two lines that a program prints; nothing if it ends before or prints none in time.
+fn first_lines(stdout: ChildStdout) -> (String, String) {
+    let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
-        let mut line = String::new();
+        let mut stdout = BufReader::new(stdout);
+        let mut lines = (String::new(), String::new());
         // The receiver may have lost its patience.
-        let _ = BufReader::new(stdout).read_line(&mut line);
-        let _ = sender.send(line);
+        let _ = stdout.read_line(&mut lines.0);
+        let _ = stdout.read_line(&mut lines.1);
+        let _ = sender.send(lines);
     });
-    line.recv_timeout(PATIENCE).unwrap_or_default()
+    lines.recv_timeout(PATIENCE).unwrap_or_default()
 }
 
 /// The address in `Serving on http://ADDRESS/…`.

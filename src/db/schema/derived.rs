@@ -32,6 +32,11 @@ impl Derived {
         Self { source_of }
     }
 
+    /// The table that a table is derived from, its name folded.
+    pub fn source(&self, name: &str) -> Option<&str> {
+        self.source_of.get(&folded(name)).map(String::as_str)
+    }
+
     /// Whether lists name the table. Datasette follows one step from a derived table to its source to see who may view it, and shows
     /// nobody what is two steps away: the shadow tables of an index whose content is another table's. Nor does it show the statistics
     /// that ANALYZE keeps.

@@ -12,6 +12,7 @@ mod keys;
 mod label;
 mod objects;
 mod rowid;
+mod seen;
 mod steady;
 #[cfg(test)]
 mod tests;
@@ -73,6 +74,8 @@ pub struct Table {
     pub fts_table: Option<String>,
     /// Whether pages for people leave it out of lists at first.
     pub hidden: bool,
+    /// The table whose content it holds, if it is an index, a vocabulary or a shadow table; the name folded as SQLite folds it.
+    pub derived_from: Option<String>,
     /// Whether lists name it at all: not if it is the workings of an index of another table's content.
     pub listed: bool,
     /// Whether what it shows depends on the content of the database alone: so it can be kept while that stays the same.
@@ -142,22 +145,20 @@ impl Schema {
             tables.push(table(conn, object, &rules)?);
             written_keys.push(or_none(keys::read(conn, object))?);
         }
-        let by_folded_name = tables
-            .iter()
-            .enumerate()
-            .map(|(i, table)| (table.name.to_ascii_lowercase(), i))
-            .collect();
+        let by_folded_name = by_folded_name(tables.iter());
         keys::link(&mut tables, written_keys, &by_folded_name);
-        Ok(Self {
-            by_name: tables
-                .iter()
-                .enumerate()
-                .map(|(i, table)| (table.name.clone(), i))
-                .collect(),
-            tables: tables.into_iter().map(Arc::new).collect(),
-            steady_counts: rules.steady.counts,
-            by_folded_name,
-        })
+        let tables = tables.into_iter().map(Arc::new).collect();
+        Ok(Self::of(tables, rules.steady.counts))
+    }
+
+    fn of(tables: Vec<Arc<Table>>, steady_counts: bool) -> Self {
+        let names = tables.iter().enumerate();
+        Self {
+            by_name: names.map(|(i, table)| (table.name.clone(), i)).collect(),
+            by_folded_name: by_folded_name(tables.iter().map(AsRef::as_ref)),
+            tables,
+            steady_counts,
+        }
     }
 
     /// The table or view of exactly that name.
@@ -188,6 +189,14 @@ impl Schema {
     }
 }
 
+/// Where each table is, by its name as SQLite folds it.
+fn by_folded_name<'t>(tables: impl Iterator<Item = &'t Table>) -> HashMap<String, usize> {
+    tables
+        .enumerate()
+        .map(|(i, table)| (table.name.to_ascii_lowercase(), i))
+        .collect()
+}
+
 /// What follows from all objects together.
 struct Rules<'o> {
     fts: fts::Tables<'o>,
@@ -215,6 +224,7 @@ fn table(conn: &Connection, object: &Object, rules: &Rules<'_>) -> Result<Table>
         fts_table: rules.fts.search(&object.name).map(str::to_owned),
         hidden: rules.hidden.hides(object),
         listed: rules.derived.lists(&object.name),
+        derived_from: rules.derived.source(&object.name).map(str::to_owned),
         steady: rules.steady.holds_for(conn, object)?,
         label_column,
         definition: object.definition(),

@@ -106,7 +106,7 @@ impl Case {
         let snapshot = PageSnapshot::begin(&self.database, &Cancel::default()).unwrap();
         let schema = snapshot.schema().unwrap();
         let table = schema.table(table).unwrap();
-        let plan = Plan::new(&request, table, &schema, &settings, &config).unwrap();
+        let plan = Plan::new(&request, table, &schema, &config).unwrap();
         work(&snapshot, &plan, &request)
     }
 }

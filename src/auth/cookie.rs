@@ -1,0 +1,91 @@
+//! The `ds_actor` cookie.
+
+use serde_json::{Value, json};
+
+use super::{Actor, Signer};
+
+/// The name of the cookie that says who is asking.
+pub const ACTOR_COOKIE: &str = "ds_actor";
+const NAMESPACE: &str = "actor";
+/// The digits of a time of expiry, which Datasette writes in base 62.
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// The value of `Set-Cookie` that makes the client this actor until it is closed.
+/// `secure` for a site that is reached by HTTPS.
+pub fn signed_cookie(signer: &Signer, actor: &Actor, secure: bool) -> String {
+    let value = signer.sign(&json!({"a": actor.facts()}), NAMESPACE);
+    let secure = if secure { "; Secure" } else { "" };
+    format!("{ACTOR_COOKIE}={value}; HttpOnly; Path=/; SameSite=lax{secure}")
+}
+
+/// The value of `Set-Cookie` that makes the client nobody.
+pub fn expired_cookie() -> String {
+    format!("{ACTOR_COOKIE}=\"\"; Max-Age=0; Path=/; SameSite=lax")
+}
+
+/// The actor of a cookie's value: `None` if it was not signed here, or was valid
+/// until before `now` (seconds since 1970).
+pub(super) fn actor(signer: &Signer, value: &str, now: u64) -> Option<Actor> {
+    let content = signer.unsign(value, NAMESPACE)?;
+    if let Some(expires) = content.get("e")
+        && now > base62(expires.as_str()?)?
+    {
+        return None;
+    }
+    match content.get("a")? {
+        Value::Object(facts) => Some(Actor::new(facts.clone())),
+        _ => None,
+    }
+}
+
+fn base62(text: &str) -> Option<u64> {
+    text.bytes().try_fold(0_u64, |number, byte| {
+        let digit = DIGITS.iter().position(|&d| d == byte)?;
+        number.checked_mul(62)?.checked_add(digit as u64)
+    })
+}
+
+/// The value of the cookie called `name` in a `Cookie` header.
+pub(super) fn find<'h>(header: &'h str, name: &str) -> Option<&'h str> {
+    header.split(';').find_map(|pair| {
+        let value = pair.trim().strip_prefix(name)?.strip_prefix('=')?;
+        Some(value.trim().trim_matches('"'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signer() -> Signer {
+        Signer::new("s".to_owned())
+    }
+
+    #[test]
+    fn a_cookie_is_read_back() {
+        let actor = Actor::with_id("root");
+        let set = signed_cookie(&signer(), &actor, false);
+        let value = find(set.split(';').next().unwrap(), ACTOR_COOKIE).unwrap();
+        assert_eq!(super::actor(&signer(), value, 0), Some(actor));
+        assert!(!set.contains("Secure"));
+    }
+
+    #[test]
+    fn a_cookie_is_valid_until_the_time_that_it_names() {
+        // 10 * 62 + 5 seconds.
+        let value = signer().sign(&json!({"a": {"id": "x"}, "e": "A5"}), NAMESPACE);
+        assert!(actor(&signer(), &value, 625).is_some());
+        assert!(actor(&signer(), &value, 626).is_none());
+        for wrong in [json!("!"), json!(5), json!("zzzzzzzzzzzzzzz")] {
+            let value = signer().sign(&json!({"a": {"id": "x"}, "e": wrong}), NAMESPACE);
+            assert!(actor(&signer(), &value, 0).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_found_among_others_by_its_whole_name() {
+        let header = "xds_actor=1; ds_actor_2=2; other=%%%; ds_actor=a.b ; z";
+        assert_eq!(find(header, ACTOR_COOKIE), Some("a.b"));
+        assert_eq!(find("ds_actors=1", ACTOR_COOKIE), None);
+    }
+}
