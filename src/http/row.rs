@@ -105,6 +105,7 @@ impl Job {
         let sources = Sources {
             config,
             database: &self.database,
+            asker: self.app.asker(&self.http),
             http: &self.http,
             request: &self.request,
             page: &row,

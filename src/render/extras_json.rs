@@ -112,7 +112,10 @@ fn one(s: &Sources<'_>, extra: Extra) -> Json {
         Extra::TableDefinition => definition(s, !is_view),
         Extra::ViewDefinition => definition(s, is_view),
         Extra::IsView => json!(is_view),
-        Extra::Private => json!(false),
+        Extra::Private => {
+            let table = &s.page.plan.table.name;
+            json!(s.asker.is_private_table(&s.database.name, table))
+        }
         Extra::ExpandableColumns => expandable_columns(s),
         Extra::FormHiddenArgs => form_hidden_args(s.http)
             .into_iter()

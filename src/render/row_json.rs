@@ -6,6 +6,7 @@ use super::extras_json::{column_details, list_of_extras, metadata, request_as_js
 use super::json::{push_json, push_members, to_json};
 use super::json_rows::{JsonRows, Options};
 use super::links;
+use crate::auth::Asker;
 use crate::config::Config;
 use crate::db::Database;
 use crate::error::Result;
@@ -25,6 +26,8 @@ pub struct Sources<'s> {
     pub database: &'s Database,
     /// The HTTP request.
     pub http: &'s Request,
+    /// Who asks.
+    pub asker: Asker<'s>,
     /// The row request.
     pub request: &'s RowRequest,
     /// What came out.
@@ -83,7 +86,7 @@ fn one(s: &Sources<'_>, extra: Extra) -> Json {
         Extra::Query => json!({"sql": page.sql, "params": params(page)}),
         Extra::Metadata => metadata(s.config, s.database, &table.name),
         Extra::DatabaseColor => json!(s.database.color()),
-        Extra::Private => json!(false),
+        Extra::Private => json!(s.asker.is_private_table(&s.database.name, &table.name)),
         Extra::ForeignKeyTables => foreign_key_tables(s),
         Extra::Extras => list_of_extras(Scope::Row, &s.request.extras, s.http),
         // The request knows no others.

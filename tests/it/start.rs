@@ -252,12 +252,3 @@ fn what_a_configuration_keeps_secret_stays_secret() {
         "{config}"
     );
 }
-
-#[test]
-fn access_rules_that_are_not_enforced_are_warned_of() {
-    let server = Site::of(ONE_TABLE)
-        .config(&json!({"allow": {"id": "root"}}))
-        .start();
-    server.expect_log("not enforced");
-    server.text("/data/t");
-}
