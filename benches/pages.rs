@@ -19,11 +19,11 @@ use turntable::http::Request;
 use turntable::render::extras_json::{Sources, extras};
 use turntable::render::links::Links;
 use turntable::render::{cells, json};
-use turntable::table::execute::{Asked, Executed, Wanted, execute};
+use turntable::table::execute::{Asked, Executed, execute};
 use turntable::table::extras::facet_scan::FacetScan;
 use turntable::table::extras::{FacetRequest, count, facets, suggest};
 use turntable::table::request::Format;
-use turntable::table::{Plan, TablePage, TableRequest};
+use turntable::table::{Plan, TablePage, TableRequest, Wanted};
 use turntable::text::query::QueryString;
 
 const ROWS: u64 = 500_000;

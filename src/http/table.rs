@@ -15,11 +15,11 @@ use crate::error::{Error, Result};
 use crate::render::extras_json::{Sources, extras};
 use crate::render::links::Links;
 use crate::render::{json, table_html};
-use crate::table::execute::{Asked, Executed, Wanted, execute};
+use crate::table::execute::{Asked, Executed, execute};
 use crate::table::extras::kept::KeptExtras;
 use crate::table::redirect::canonical_query;
 use crate::table::request::{Format, Shape, TableRequest};
-use crate::table::{TablePage, request};
+use crate::table::{TablePage, Wanted, request};
 use crate::text::query::join;
 
 /// Times that a page begins again before it computes everything itself.

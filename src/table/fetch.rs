@@ -2,7 +2,8 @@
 
 use rusqlite::OptionalExtension;
 
-use super::execute::{Context, as_invalid_sql, sql_limit};
+use super::execute::{Context, as_invalid_sql};
+use super::jobs::sql_limit;
 use super::key::{Key, may_lack_a_key};
 use super::plan::Plan;
 use super::rows::Rows;

@@ -3,7 +3,7 @@
 //! In the order of a request: [`request`] types and bounds the query string
 //! (no SQL, no I/O); [`plan`] checks it against the schema and writes the SQL,
 //! with [`filters`], [`search`], [`paging`] and [`morsel`]; [`execute`] runs the plan as a
-//! graph of jobs, one file of [`extras`] each; [`page`] is what comes out.
+//! graph of [`jobs`], one file of [`extras`] each; [`page`] is what comes out.
 //! `render` makes bytes of it.
 
 pub mod arguments;
@@ -12,6 +12,7 @@ pub mod execute;
 pub mod extras;
 mod fetch;
 pub mod filters;
+mod jobs;
 pub mod key;
 pub mod morsel;
 pub mod page;
@@ -22,9 +23,13 @@ pub mod request;
 mod results;
 pub mod rows;
 pub mod search;
+mod sharing;
 mod steady;
+pub mod wanted;
 
-pub use execute::{Executed, Unfinished, execute};
+pub use execute::{Executed, execute};
 pub use page::TablePage;
 pub use plan::Plan;
 pub use request::TableRequest;
+pub use sharing::Unfinished;
+pub use wanted::Wanted;
