@@ -19,9 +19,7 @@ pub fn streams(http: &Request, settings: &Settings) -> Result<bool> {
         return Ok(false);
     }
     if !settings.allow_csv_stream {
-        return Err(Error::BadRequest(
-            "CSV streaming is disabled on this server: leave _stream out".into(),
-        ));
+        return Err(Error::BadRequest("CSV streaming is disabled".into()));
     }
     if given(&http.query, "_next") {
         return Err(Error::BadRequest(

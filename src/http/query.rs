@@ -13,7 +13,7 @@ use crate::engine::Page;
 use crate::error::{Error, Result};
 use crate::query::{QueryPage, QueryRequest, execute, parameters, validate};
 use crate::render::query_json::Sources;
-use crate::render::{links, query_html, query_json};
+use crate::render::{database_json, links, query_html, query_json};
 use crate::table::arguments::Format;
 
 /// Answers a request for the SQL page.
@@ -62,7 +62,7 @@ pub fn show_parameters(app: &App, http: &Request, database: &str) -> Result<Resp
     let response = match parameter_names(app, http, database) {
         Ok(names) => Response::json(&serde_json::json!({
             "ok": true,
-            "unstable": "This address may change or go in later releases",
+            "unstable": database_json::UNSTABLE,
             "parameters": names,
         }))?,
         Err(error @ Error::NotFound(_)) => return Err(error),

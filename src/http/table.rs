@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::app::App;
+use super::errors;
 use super::request::Request;
 use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
@@ -241,7 +242,12 @@ impl Job {
             next_url,
             extras: extras(sources),
         };
-        let body = json::table(sources.page, &around)?;
+        let body = match json::table(sources.page, &around) {
+            Ok(body) => body,
+            // The page is there, but not in this shape: the next one is where it would be.
+            Err(error @ Error::BadRequest(_)) => return Ok(errors::as_json(&error)),
+            Err(error) => return Err(error),
+        };
         let lines = self.request.newline_delimited && self.request.shape == Shape::Array;
         Ok(Response::whole(200, if lines { TEXT } else { JSON }, body))
     }

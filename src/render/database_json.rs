@@ -17,8 +17,8 @@ use crate::http::request::Request;
 
 /// Bytes that a table takes about, to size the buffer.
 const TABLE_BYTES: usize = 400;
-/// What Datasette warns readers of the front page's JSON with.
-const UNSTABLE: &str =
+/// What Datasette warns readers of some JSON with.
+pub const UNSTABLE: &str =
     "This API is not part of Datasette's stable interface and may change at any time";
 
 #[derive(Serialize)]

@@ -38,6 +38,22 @@ pub struct Sources<'s> {
     pub links: &'s Links<'s>,
 }
 
+/// What an address was found to mean, in the words that Datasette's debugging has for it.
+fn resolved(s: &Sources<'_>) -> String {
+    let (database, table) = (s.database, &s.page.plan.table);
+    let state = match database.hash() {
+        Some(hash) => format!("hash={hash}"),
+        None => "mutable".to_owned(),
+    };
+    format!(
+        "ResolvedTable(db=<Database: {} ({state}, size={})>, table='{}', is_view={})",
+        database.name,
+        database.size(),
+        table.name,
+        if table.is_view() { "True" } else { "False" },
+    )
+}
+
 /// The extras that the request wants, by name.
 pub fn extras(sources: &Sources<'_>) -> Map<String, Json> {
     if !matches!(sources.request.shape, Shape::Objects | Shape::Arrays) {
@@ -74,9 +90,9 @@ fn one(s: &Sources<'_>, extra: Extra) -> Json {
         Extra::RenderCell => page.rows.iter().map(|_| json!({})).collect(),
         Extra::Debug => json!({
             "url_vars": {"database": s.database.name, "table": table.name, "format": "json"},
-            "resolved": format!("{} {} of {}", if is_view { "view" } else { "table" }, table.name, s.database.name),
-            "nofacet": s.request.no_facet,
-            "nosuggest": s.request.no_suggest,
+            "resolved": resolved(s),
+            "nofacet": s.http.query.get("_nofacet"),
+            "nosuggest": s.http.query.get("_nosuggest"),
         }),
         Extra::Request => request_as_json(s.http),
         Extra::Query => query(s),

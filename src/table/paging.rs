@@ -133,11 +133,12 @@ impl Order {
     }
 
     /// The condition for rows after a token. Its parameters go to the end of `params`.
+    /// A token that lacks parts at its end stands before all rows that begin with those it has.
     /// [`Error::BadRequest`] for a token that this order could not have made.
     pub fn after(&self, token: &str, params: &mut Params) -> Result<String> {
         let columns: Vec<&OrderColumn> = self.sort.iter().chain(&self.key).collect();
         let parts: Vec<&str> = token.split(',').collect();
-        if parts.len() != columns.len() {
+        if parts.len() > columns.len() {
             return Err(bad_token(token));
         }
         let mut values = Vec::with_capacity(columns.len());
@@ -173,6 +174,11 @@ impl Order {
 
 /// `(a > 1) or (a = 1 and b > 2)` …; a NULL in the key sorts before all else.
 fn after_key(key: &[OrderColumn], values: &[Value], params: &mut Params) -> String {
+    if values.is_empty() {
+        return "1".into();
+    }
+    let is_whole = values.len() == key.len();
+    let key = &key[..values.len()];
     let names: Vec<Option<String>> = values
         .iter()
         .map(|value| (!value.is_null()).then(|| bind(params, value)))
@@ -196,13 +202,17 @@ fn after_key(key: &[OrderColumn], values: &[Value], params: &mut Params) -> Stri
     {
         return above(0);
     }
-    let alternatives: Vec<String> = (0..key.len())
+    let mut alternatives: Vec<String> = (0..key.len())
         .map(|last| {
             let mut terms: Vec<String> = (0..last).map(equal).collect();
             terms.push(above(last));
             format!("({})", terms.join(" and "))
         })
         .collect();
+    if !is_whole {
+        let terms: Vec<String> = (0..key.len()).map(equal).collect();
+        alternatives.push(format!("({})", terms.join(" and ")));
+    }
     format!("({})", alternatives.join("\n  or\n"))
 }
 
@@ -333,7 +343,7 @@ mod tests {
             &["a".into(), "b".into()],
             false,
         );
-        for token in ["1", "1,2,3", "$nul,2", "$i.x,2", "$b.0,1"] {
+        for token in ["1,2,3", "$nul,2", "$i.x,2", "$b.0,1"] {
             assert!(order.after(token, &mut Params::new()).is_err(), "{token}");
         }
     }

@@ -151,7 +151,7 @@ impl Plan {
                 })?;
             } else {
                 // The page before may have done without the row number: its keys were full.
-                let of_token = if next.split(',').count() == keyed.len() {
+                let of_token = if next.split(',').count() <= keyed.len() {
                     &keyed
                 } else {
                     &order

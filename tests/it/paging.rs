@@ -299,7 +299,7 @@ fn a_token_that_no_page_gave_is_refused() {
     let server = Site::of(PAYMENTS).start();
     for arguments in [
         "_next=1,2,3",
-        "_sort=day&_next=5",
+        "_sort=day&_next=1,2,3",
         "_sort=day&_next=%24nonsense,5",
     ] {
         server
@@ -307,6 +307,28 @@ fn a_token_that_no_page_gave_is_refused() {
             .error(400);
     }
     assert_eq!(server.ids("/data/payment.json?_next=18"), [19, 20]);
+}
+
+#[test]
+fn a_token_that_lacks_parts_begins_at_the_first_row_with_those_it_has() {
+    let sql = "create table t(a text, b text, id integer, primary key (a, b, id));
+        insert into t values ('a', 'x', 1), ('a', 'y', 2), ('b', 'x', 3), ('b', 'x', 4), ('b', 'y', 5);
+        create table s(id integer primary key, v text);
+        insert into s values (1, 'm'), (2, null), (3, 'k'), (4, 'm'), (5, 'z');";
+    let server = Site::of(sql).start();
+    for (path, ids) in [
+        ("/data/t.json?_next=a,y", vec![2, 3, 4, 5]),
+        ("/data/t.json?_next=b", vec![3, 4, 5]),
+        ("/data/t.json?_next=b,x", vec![3, 4, 5]),
+        ("/data/t.json?_next=b,x,3", vec![4, 5]),
+        ("/data/s.json?_sort=v&_next=m", vec![1, 4, 5]),
+        ("/data/s.json?_sort=v&_next=l", vec![1, 4, 5]),
+        ("/data/s.json?_sort=v&_next=$null", vec![2, 3, 1, 4, 5]),
+        ("/data/s.json?_sort_desc=v&_next=m", vec![1, 4, 3, 2]),
+        ("/data/s.json?_sort_desc=v&_next=$null", vec![2]),
+    ] {
+        assert_eq!(server.ids(path), ids, "{path}");
+    }
 }
 
 #[test]
