@@ -15,6 +15,7 @@ use bytes::Bytes;
 use foldhash::quality::RandomState;
 use moka::future::Cache;
 
+use super::compression::Forms;
 use super::response::{Body, Response};
 use super::statics::names_etag;
 use crate::db::Version;
@@ -40,6 +41,7 @@ struct Answer {
     headers: Vec<(&'static str, Cow<'static, str>)>,
     status: u16,
     body: Bytes,
+    forms: Option<Arc<Forms>>,
 }
 
 /// An answer that is not kept. Requests that were waiting for it get it all the same.
@@ -126,6 +128,7 @@ impl Answers {
             headers: response.headers,
             status,
             body,
+            forms: None,
         };
         if !lasts || status != 200 {
             return Err(Passing::Answer(answer));
@@ -136,6 +139,7 @@ impl Answers {
         }
         // The buffer that it was written to may be twice as large.
         answer.body = Bytes::copy_from_slice(&answer.body);
+        answer.forms = Some(Arc::default());
         Ok(Arc::new(answer))
     }
 
@@ -171,6 +175,8 @@ impl Answer {
             headers: self.headers.clone(),
             body: Body::Whole(self.body.clone()),
             lasts: true,
+            forms: self.forms.clone(),
+            stream_encoding: None,
         }
     }
 }
@@ -187,7 +193,8 @@ impl Passing {
 /// Bytes that an entry takes.
 fn weight(key: &Key, answer: &Answer) -> u32 {
     let headers: usize = answer.headers.iter().map(|(_, value)| value.len()).sum();
-    let bytes = key.address.len() + headers + answer.body.len() + OVERHEAD;
+    let bytes =
+        key.address.len() + headers + Forms::room(answer.body.len()) + answer.body.len() + OVERHEAD;
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 

@@ -14,6 +14,7 @@ use actix_http::HttpService;
 use actix_http::error::DispatchError;
 use actix_service::{ServiceFactoryExt as _, fn_service, map_config};
 use actix_web::dev::{AppConfig, Server};
+use actix_web::http::header::HeaderValue;
 use actix_web::rt::net::{TcpSocket, TcpStream};
 use actix_web::{HttpRequest, HttpResponse, web};
 
@@ -28,7 +29,7 @@ pub use super::shutdown::Stopped;
 use super::special::Fixed;
 use super::statics::Statics;
 use super::templates::Templates;
-use super::{dispatch, errors, incoming, respond, shutdown, versions};
+use super::{compression, dispatch, errors, incoming, respond, security, shutdown, versions};
 use crate::auth::{Access, AccessOptions, Asker, Signer, identify};
 use crate::config::Config;
 use crate::db::Registry;
@@ -74,6 +75,8 @@ pub struct App {
     pub(super) root_login: RootLogin,
     /// Where `--root` lets in whoever asks first: a path below `base_url`.
     pub root_path: Option<String>,
+    /// The `Content-Security-Policy` of pages; none for templates that are not ours.
+    pub policy: Option<HeaderValue>,
     /// `--cors`
     pub cors: bool,
     /// `--access-log`
@@ -101,6 +104,7 @@ impl App {
             signer: Signer::with_random_secret(),
             root_login: RootLogin::default(),
             root_path: None,
+            policy: HeaderValue::from_str(&security::policy(&config)).ok(),
             config,
             registry,
             engine,
@@ -263,7 +267,9 @@ pub async fn handle(app: Arc<App>, http: HttpRequest) -> HttpResponse {
     };
     let answered = answered.unwrap_or_else(|panic| Err(Error::Internal(panic_text(&*panic))));
     let response = answered.unwrap_or_else(|error| errors::answer(&app, &terms, &error));
+    let response = compression::apply(&terms, response).await;
     let additions = Additions {
+        policy: app.policy.as_ref(),
         cors: app.cors,
         is_static: is_file && matches!(response.status, 200 | 304),
     };

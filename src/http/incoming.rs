@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH, ORIGIN,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH,
+    ORIGIN,
 };
 
 use super::csrf::Initiator;
@@ -68,6 +69,8 @@ pub struct Terms<'h> {
     pub identity: Identity<'h>,
     /// The page that sent it, as a browser tells: `Origin` and `Sec-Fetch-Site`.
     pub initiator: Initiator<'h>,
+    /// The `Accept-Encoding` header.
+    pub accept_encoding: Option<&'h str>,
     /// The `If-None-Match` header.
     pub if_none_match: Option<&'h str>,
 }
@@ -101,6 +104,7 @@ pub fn read<'h>(http: &'h HttpRequest, settings: &Settings) -> (Request, Terms<'
             site: header(SEC_FETCH_SITE),
             host: header(HOST),
         },
+        accept_encoding: header(ACCEPT_ENCODING),
         if_none_match: header(IF_NONE_MATCH),
     };
     let host = header(HOST)

@@ -3,10 +3,14 @@
 
 use std::borrow::Cow;
 
+use actix_http::encoding::Encoder;
 use actix_web::HttpResponse;
-use actix_web::body::{self, BodyStream, SizedStream};
+use actix_web::body::{self, BodyStream, BoxBody, SizedStream};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
 use bytes::Bytes;
 
 use super::access_log::{Counted, Line};
@@ -26,37 +30,48 @@ const CORS: [(&str, &str); 5] = [
 ];
 
 /// Request headers that may change the answer.
-const VARIES: [&str; 2] = ["Cookie", "Authorization"];
+const VARIES: [&str; 3] = ["Cookie", "Authorization", "Accept-Encoding"];
 
 /// What is added to an answer.
 #[derive(Debug, Clone, Copy)]
-pub struct Additions {
+pub struct Additions<'a> {
     /// `--cors`
     pub cors: bool,
     /// A file of the program: the same for everybody.
     pub is_static: bool,
+    /// The `Content-Security-Policy` of pages.
+    pub policy: Option<&'a HeaderValue>,
 }
 
 /// Makes the answer that is sent.
 pub fn finish(
     terms: &Terms<'_>,
     response: Response,
-    additions: Additions,
+    additions: Additions<'_>,
     line: Option<Line>,
 ) -> HttpResponse {
     let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut http = with_body(terms, status, response.body, line);
+    if let Some(encoding) = response.stream_encoding {
+        http = http.map_body(|head, body| {
+            BoxBody::new(Encoder::response(encoding.of_stream(), head, body))
+        });
+    }
     let headers = http.headers_mut();
     for (name, value) in response.headers {
         append(headers, name, value);
     }
-    if !additions.is_static {
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if additions.is_static {
+        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    } else {
         if additions.cors {
             for (name, value) in CORS {
                 append(headers, name, Cow::Borrowed(value));
             }
         }
         vary(headers);
+        protect(headers, additions.policy);
         if terms.personal {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
         }
@@ -125,6 +140,25 @@ fn append(headers: &mut HeaderMap, name: &'static str, value: Cow<'static, str>)
     }
 }
 
+/// Tells browsers what a page may do, and what they may tell other sites of its address.
+fn protect(headers: &mut HeaderMap, policy: Option<&HeaderValue>) {
+    if !headers.contains_key(REFERRER_POLICY) {
+        headers.insert(
+            REFERRER_POLICY,
+            HeaderValue::from_static("strict-origin-when-cross-origin"),
+        );
+    }
+    let is_page = headers
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    if is_page
+        && let Some(policy) = policy
+        && !headers.contains_key(CONTENT_SECURITY_POLICY)
+    {
+        headers.insert(CONTENT_SECURITY_POLICY, policy.clone());
+    }
+}
+
 /// Adds what every page varies with to what this one says of itself.
 fn vary(headers: &mut HeaderMap) {
     let mut names: Vec<String> = headers
@@ -135,7 +169,10 @@ fn vary(headers: &mut HeaderMap) {
         .filter(|name| !name.is_empty())
         .collect();
     if names.is_empty() {
-        headers.insert(VARY, HeaderValue::from_static("Cookie, Authorization"));
+        headers.insert(
+            VARY,
+            HeaderValue::from_static("Cookie, Authorization, Accept-Encoding"),
+        );
         return;
     }
     if names.iter().any(|name| name == "*") {
@@ -166,7 +203,12 @@ mod tests {
     ) -> HttpResponse {
         let http = request.to_http_request();
         let terms = super::super::incoming::read(&http, &Settings::default()).1;
-        finish(&terms, response, Additions { cors, is_static }, None)
+        let additions = Additions {
+            cors,
+            is_static,
+            policy: None,
+        };
+        finish(&terms, response, additions, None)
     }
 
     fn values(http: &HttpResponse, name: &str) -> Vec<String> {
@@ -181,7 +223,10 @@ mod tests {
         let page = || Response::whole(200, HTML, "x").header("cache-control", "max-age=5");
         let anybody = finished(TestRequest::get(), page(), false, false);
         assert_eq!(values(&anybody, "cache-control"), ["max-age=5"]);
-        assert_eq!(values(&anybody, "vary"), ["Cookie, Authorization"]);
+        assert_eq!(
+            values(&anybody, "vary"),
+            ["Cookie, Authorization, Accept-Encoding"]
+        );
         for header in ["cookie", "authorization"] {
             let request = TestRequest::get().insert_header((header, "x"));
             let somebody = finished(request, page(), false, false);
@@ -199,7 +244,7 @@ mod tests {
         let file = Response::whole(200, TEXT, "x").header("cache-control", "max-age=5");
         let http = finished(request, file, true, true);
         assert_eq!(values(&http, "cache-control"), ["max-age=5"]);
-        assert!(values(&http, "vary").is_empty());
+        assert_eq!(values(&http, "vary"), ["Accept-Encoding"]);
         assert!(values(&http, "access-control-allow-origin").is_empty());
     }
 
@@ -241,7 +286,10 @@ mod tests {
     fn what_a_page_varies_with_is_kept() {
         let page = Response::whole(200, TEXT, "x").header("vary", "Accept, cookie");
         let http = finished(TestRequest::get(), page, false, false);
-        assert_eq!(values(&http, "vary"), ["Accept, cookie, Authorization"]);
+        assert_eq!(
+            values(&http, "vary"),
+            ["Accept, cookie, Authorization, Accept-Encoding"]
+        );
     }
 
     #[test]

@@ -3,9 +3,12 @@
 
 use std::borrow::Cow;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::Stream;
+
+use super::compression::{Encoding, Forms};
 
 /// A body that is made while it is sent.
 pub type BodyStream = Pin<Box<dyn Stream<Item = std::io::Result<Bytes>> + Send>>;
@@ -36,6 +39,10 @@ pub struct Response {
     /// Whether the same request gets the same answer as long as the databases
     /// that it is about have the same version.
     pub lasts: bool,
+    /// Compressed forms of a whole body that is sent more than once.
+    pub forms: Option<Arc<Forms>>,
+    /// How a stream is to be compressed.
+    pub stream_encoding: Option<Encoding>,
 }
 
 /// `application/json; charset=utf-8`
@@ -69,6 +76,8 @@ impl Response {
             headers: vec![("content-type", Cow::Borrowed(content_type))],
             body: Body::Whole(body.into()),
             lasts: false,
+            forms: None,
+            stream_encoding: None,
         }
     }
 

@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use super::compression::Forms;
 use super::embedded::STATIC_FILES;
 use super::response::Response;
 use crate::error::{Error, Result};
@@ -25,6 +27,7 @@ struct Asset {
     content_type: &'static str,
     hash: String,
     etag: String,
+    forms: Arc<Forms>,
 }
 
 /// The files by name.
@@ -108,15 +111,17 @@ impl Asset {
             content_type: content_type(name),
             hash: digest[..SHORT].to_owned(),
             etag: format!("\"{}\"", &digest[..32]),
+            forms: Arc::new(Forms::best()),
         }
     }
 
     fn answer(&self, if_none_match: Option<&str>) -> Response {
-        let whole = Response::whole(200, self.content_type, self.body.clone())
+        let mut whole = Response::whole(200, self.content_type, self.body.clone())
             .header("etag", self.etag.clone());
         if if_none_match.is_some_and(|header| names_etag(header, &self.etag)) {
             return whole.not_modified();
         }
+        whole.forms = Some(self.forms.clone());
         whole
     }
 }

@@ -9,6 +9,7 @@
 
 mod access;
 mod compile_options;
+mod compression;
 mod csv;
 mod errors;
 mod facets;

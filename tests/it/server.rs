@@ -248,6 +248,15 @@ impl Server {
         Answer::read(self.agent.head(self.url(path)).call(), path)
     }
 
+    /// The same with headers.
+    pub fn head_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let mut request = self.agent.head(self.url(path));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Answer::read(request.call(), path)
+    }
+
     /// Posts a form.
     pub fn post(&self, path: &str, form: &str) -> Answer {
         let request = self.agent.post(self.url(path));
