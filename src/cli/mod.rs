@@ -1,0 +1,234 @@
+//! The command line, in two stages: what was typed ([`typed`], clap's business)
+//! and what it means ([`meant`]: checked, with the configuration read).
+
+mod meant;
+mod typed;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Parser as _;
+
+use crate::config::{self, Config};
+use crate::db::Source;
+use crate::engine::ExtrasMode;
+use crate::start::StartError;
+use meant::meant;
+use typed::{Typed, TypedCommand, one_line, with_command};
+
+/// What the program is to do.
+#[derive(Debug)]
+pub enum Command {
+    /// Print a text and stop.
+    Print(String),
+    /// Serve databases.
+    Serve(Box<Serve>),
+    /// Make a database of so many rows, then serve it with the rest.
+    Demo {
+        /// Rows of its table.
+        rows: u64,
+        /// How to serve it.
+        serve: Box<Serve>,
+    },
+}
+
+/// Everything that serving needs to know.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one switch of the command line"
+)]
+pub struct Serve {
+    /// The databases, in the order in which Datasette lists them.
+    pub sources: Vec<Source>,
+    /// Make files that do not exist.
+    pub create: bool,
+    /// Address to listen on.
+    pub host: String,
+    /// Port to listen on, 0 for any.
+    pub port: u16,
+    /// Settings, metadata and options.
+    pub config: Config,
+    /// Parallel, sequential or by what the page costs.
+    pub extras: ExtrasMode,
+    /// HTTP threads; `None` for one a core.
+    pub workers: Option<usize>,
+    /// Log requests.
+    pub access_log: bool,
+    /// Send CORS headers.
+    pub cors: bool,
+    /// Attach the other databases to `_memory`.
+    pub crossdb: bool,
+    /// What signs cookies and tokens.
+    pub secret: Option<String>,
+    /// Let the actor `root` in.
+    pub root: bool,
+    /// Folder with templates that go before those of the program.
+    pub template_dir: Option<PathBuf>,
+    /// Folders whose files are served, each with the path it is served at, without slashes around it.
+    pub statics: Vec<(String, PathBuf)>,
+}
+
+/// Reads the command line, program name first.
+///
+/// # Errors
+/// [`StartError::Usage`] for what was typed wrong, [`StartError::Environment`]
+/// for a configuration file that cannot be read.
+pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, StartError> {
+    let typed = match Typed::try_parse_from(with_command(arguments)) {
+        Ok(typed) => typed,
+        Err(error) if !error.use_stderr() => return Ok(Command::Print(error.to_string())),
+        Err(error) => return Err(StartError::Usage(one_line(&error.to_string()))),
+    };
+    match typed.command {
+        TypedCommand::Serve(typed) | TypedCommand::Demo { serve: typed, .. }
+            if typed.help_settings =>
+        {
+            Ok(Command::Print(config::settings::help()))
+        }
+        TypedCommand::Serve(typed) => meant(typed, false).map(Command::Serve),
+        TypedCommand::Demo { rows, serve } => Ok(Command::Demo {
+            rows,
+            serve: meant(serve, true)?,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(line: &str) -> Result<Command, StartError> {
+        let words = format!("turntable {line}");
+        read(words.split_whitespace().map(OsString::from))
+    }
+
+    fn serve(line: &str) -> Serve {
+        match typed(line) {
+            Ok(Command::Serve(serve)) => *serve,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    fn usage(line: &str) -> String {
+        match typed(line) {
+            Err(StartError::Usage(text)) => text,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn serve_is_what_a_file_means() {
+        for line in ["a.db -p 0", "serve a.db -p 0", "-p 0 a.db"] {
+            let serve = serve(line);
+            assert_eq!(serve.port, 0, "{line}");
+            assert_eq!(serve.host, "127.0.0.1");
+            assert!(matches!(
+                serve.sources.as_slice(),
+                [Source::File { path, immutable: false }] if path.as_os_str() == "a.db"
+            ));
+        }
+    }
+
+    #[test]
+    fn h_is_the_host_and_help_is_spelled_out() {
+        assert_eq!(serve("a.db -h 0.0.0.0").host, "0.0.0.0");
+        for line in ["--help", "serve --help", "demo --help", "--version"] {
+            assert!(matches!(typed(line), Ok(Command::Print(_))), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_in_memory_database_comes_first_or_alone() {
+        assert!(matches!(serve("").sources.as_slice(), [Source::Memory]));
+        assert!(matches!(
+            serve("b.db -i c.db --memory --preload d.db")
+                .sources
+                .as_slice(),
+            [
+                Source::Memory,
+                Source::File {
+                    immutable: false,
+                    ..
+                },
+                Source::File {
+                    immutable: true,
+                    ..
+                },
+                Source::Preload(_)
+            ]
+        ));
+        assert!(matches!(
+            serve("b.db --crossdb").sources.as_slice(),
+            [Source::Memory, Source::File { .. }]
+        ));
+    }
+
+    #[test]
+    fn the_last_word_on_a_setting_wins() {
+        let settings = serve("a.db --setting num_sql_threads 2 -s num_sql_threads 4")
+            .config
+            .settings;
+        assert_eq!(settings.num_sql_threads, 4);
+        let settings = serve("a.db --sql-threads 8 --setting num_sql_threads 2")
+            .config
+            .settings;
+        assert_eq!(settings.num_sql_threads, 8);
+    }
+
+    #[test]
+    fn a_dotted_setting_configures_a_table() {
+        let config = serve("a.db -s databases.data.tables.t.sort col").config;
+        assert_eq!(config.table("data", "t").sort.as_deref(), Some("col"));
+    }
+
+    #[test]
+    fn what_is_typed_wrong_is_told_in_one_line() {
+        for line in [
+            "a.db --nonsense",
+            "a.db -p 99999",
+            "a.db --setting default_page_size many",
+            "a.db --setting nothing 1",
+            "a.db --setting default_page_size",
+            "a.db --extras sometimes",
+            "a.db --workers 0",
+            "demo --rows few",
+        ] {
+            let text = usage(line);
+            assert!(!text.is_empty() && !text.contains('\n'), "{line}: {text}");
+        }
+        assert!(usage("a.db --setting default_page_size -5").contains("default_page_size"));
+        assert!(usage("a.db --extras sometimes").contains("sequential"));
+    }
+
+    #[test]
+    fn a_folder_to_serve_has_a_mount() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().display();
+        let serve = serve(&format!("--static /a/b/:{path} --template-dir {path}"));
+        assert_eq!(
+            serve.statics,
+            [("a/b".to_owned(), folder.path().to_owned())]
+        );
+        assert_eq!(serve.template_dir.as_deref(), Some(folder.path()));
+        for line in [
+            "--static assets",
+            "--static assets:/no/such/folder",
+            "--static :.",
+            "--template-dir /no/such/folder",
+        ] {
+            assert!(!usage(line).contains('\n'), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_demo_has_rows_and_the_same_options() {
+        match typed("demo --rows 10 -p 0 --extras sequential") {
+            Ok(Command::Demo { rows: 10, serve }) => {
+                assert_eq!(serve.port, 0);
+                assert!(serve.sources.is_empty(), "its database is made first");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
