@@ -13,6 +13,7 @@ pub mod engine;
 pub mod error;
 pub mod http;
 pub mod query;
+pub mod reload;
 pub mod render;
 pub mod row;
 pub mod start;
@@ -27,38 +28,76 @@ use tracing_subscriber::EnvFilter;
 
 use cli::{Command, Serve};
 use http::app::{Listen, Stopped};
+use http::current::Current;
 use start::StartError;
+
+/// How the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It did what it was told, and stopped when told.
+    Well,
+    /// It asked the one request of `--get`, and the answer was no 2xx.
+    Refused,
+    /// It was made to stop at once.
+    AtOnce,
+}
 
 /// Runs the program on its arguments, program name first.
 ///
 /// # Errors
 /// What kept it from starting.
-pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<Stopped, StartError> {
-    match cli::read(arguments)? {
-        Command::Print(text) => {
-            // A reader that has gone (`--help | head`) is no error.
-            let _ = write!(io::stdout(), "{text}");
-            Ok(Stopped::Finished)
-        }
-        Command::Serve(serve) => self::serve(*serve),
-        Command::Demo { rows, mut serve } => {
-            serve.sources.push(demo::source(rows)?);
-            self::serve(*serve)
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<Ended, StartError> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    match cli::read(arguments.clone())? {
+        Command::Print(text) => print(&text),
+        Command::Inspect(inspect) => print(&inspect.run()?),
+        command => {
+            if let Some(serve) = command.into_serve()? {
+                return self::serve(serve, &arguments);
+            }
         }
     }
+    Ok(Ended::Well)
 }
 
-fn serve(serve: Serve) -> Result<Stopped, StartError> {
+fn print(text: &str) {
+    // A reader that has gone (`--help | head`) is no error.
+    let _ = write!(io::stdout(), "{text}");
+}
+
+fn serve(mut serve: Serve, arguments: &[OsString]) -> Result<Ended, StartError> {
     log_to_stderr();
+    if let Some(get) = serve.get.take() {
+        let app = Arc::new(start::open(serve)?);
+        let mut out = io::stdout().lock();
+        let is_ok = actix_web::rt::System::new().block_on(get.run(app, &mut out))?;
+        return Ok(if is_ok { Ended::Well } else { Ended::Refused });
+    }
     let listen = Listen {
         host: serve.host.clone(),
         port: serve.port,
         workers: serve.workers,
+        open: serve.open,
     };
+    let reload = serve.reload(arguments);
     let app = Arc::new(start::open(serve)?);
-    actix_web::rt::System::new()
-        .block_on(http::app::serve(app, &listen))
-        .map_err(StartError::Environment)
+    let current = match reload {
+        None => Arc::new(Current::Fixed(app)),
+        Some(reload) => {
+            let current = Arc::new(Current::Changing(app.into()));
+            reload.start(Arc::clone(&current)).map_err(|error| {
+                StartError::Environment(format!("cannot start threads: {error}"))
+            })?;
+            current
+        }
+    };
+    let stopped = actix_web::rt::System::new()
+        .block_on(http::app::serve(current, &listen))
+        .map_err(StartError::Environment)?;
+    Ok(match stopped {
+        Stopped::Finished | Stopped::GraceOver => Ended::Well,
+        Stopped::AtOnce => Ended::AtOnce,
+    })
 }
 
 /// Logs to stderr what `TURNTABLE_LOG` or `RUST_LOG` asks for, else what is worth knowing.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::auth::Signer;
 use crate::cli::Serve;
-use crate::db::{OpenOptions, Registry, Source};
+use crate::db::{OpenOptions, Registry, Source, extension};
 use crate::engine::{Engine, EngineOptions};
 use crate::http::App;
 
@@ -38,6 +38,10 @@ impl std::error::Error for StartError {}
 /// # Errors
 /// A file is missing or named twice, or none of the files is a database that can be read.
 pub fn open(serve: Serve) -> Result<App, StartError> {
+    for note in serve.notes.iter().chain(&serve.config.warnings) {
+        tracing::warn!("{note}");
+    }
+    extension::check(&serve.extensions).map_err(StartError::Environment)?;
     prepare(&serve.sources, serve.create)?;
     let settings = &serve.config.settings;
     if settings.num_sql_threads > MAX_THREADS {
@@ -63,6 +67,9 @@ pub fn open(serve: Serve) -> Result<App, StartError> {
             crossdb: serve.crossdb,
             cache_size_kb: settings.cache_size_kb,
             connections: options.connections(),
+            nolock: serve.nolock,
+            extensions: serve.extensions,
+            inspected: serve.inspected,
         },
     );
     let failures: Vec<String> = report

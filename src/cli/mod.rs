@@ -1,18 +1,28 @@
 //! The command line, in two stages: what was typed ([`typed`], clap's business)
 //! and what it means ([`meant`]: checked, with the configuration read).
 
+pub(crate) mod folder;
+mod get;
+mod inspect;
 mod meant;
+mod notes;
 mod typed;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Parser as _;
 
 use crate::config::{self, Config};
-use crate::db::Source;
+use crate::db::{Extension, Inspected, Source};
+use crate::demo;
 use crate::engine::ExtrasMode;
+use crate::reload::Watched;
 use crate::start::StartError;
+pub use get::Get;
+pub use inspect::Inspect;
 use meant::meant;
 use typed::{Typed, TypedCommand, one_line, with_command};
 
@@ -30,6 +40,25 @@ pub enum Command {
         /// How to serve it.
         serve: Box<Serve>,
     },
+    /// Print what is known of files.
+    Inspect(Inspect),
+}
+
+impl Command {
+    /// What is to be served; `None` for what is no serving.
+    ///
+    /// # Errors
+    /// The demo's database cannot be made.
+    pub fn into_serve(self) -> Result<Option<Serve>, StartError> {
+        match self {
+            Self::Serve(serve) => Ok(Some(*serve)),
+            Self::Demo { rows, mut serve } => {
+                serve.sources.push(demo::source(rows)?);
+                Ok(Some(*serve))
+            }
+            Self::Print(_) | Self::Inspect(_) => Ok(None),
+        }
+    }
 }
 
 /// Everything that serving needs to know.
@@ -59,6 +88,12 @@ pub struct Serve {
     pub cors: bool,
     /// Attach the other databases to `_memory`.
     pub crossdb: bool,
+    /// Read files without heeding the locks of other programs.
+    pub nolock: bool,
+    /// What every connection loads.
+    pub extensions: Arc<[Extension]>,
+    /// What was found out before of immutable files, by the names of their databases.
+    pub inspected: HashMap<String, Inspected>,
     /// What signs cookies and tokens.
     pub secret: Option<String>,
     /// Let the actor `root` in.
@@ -67,6 +102,14 @@ pub struct Serve {
     pub template_dir: Option<PathBuf>,
     /// Folders whose files are served, each with the path it is served at, without slashes around it.
     pub statics: Vec<(String, PathBuf)>,
+    /// Open a browser.
+    pub open: bool,
+    /// Answer this request and stop, instead of serving.
+    pub get: Option<Get>,
+    /// What to tell at the start, a sentence each.
+    pub notes: Vec<String>,
+    /// `--reload`: the files whose changes count.
+    pub watched: Option<Watched>,
 }
 
 /// Reads the command line, program name first.
@@ -91,7 +134,23 @@ pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, St
             rows,
             serve: meant(serve, true)?,
         }),
+        TypedCommand::Inspect(typed) => Ok(Command::Inspect(Inspect::meant(typed))),
+        TypedCommand::Plugins(_) => Ok(Command::Print("[]\n".to_owned())),
+        TypedCommand::Install(_) => no_command("install", "there are no plugins to install"),
+        TypedCommand::Uninstall(_) => no_command("uninstall", "there are no plugins"),
+        TypedCommand::Publish(_) => no_command("publish", PUBLISH),
+        TypedCommand::Package(_) => no_command("package", PUBLISH),
     }
+}
+
+/// What to do instead of `publish` and `package`.
+const PUBLISH: &str = "put the program and the files into a container, and run it there";
+
+/// A command that Datasette has and Turntable has not.
+fn no_command(name: &str, why: &str) -> Result<Command, StartError> {
+    Err(StartError::Usage(format!(
+        "there is no command {name}: {why}"
+    )))
 }
 
 #[cfg(test)]
@@ -193,6 +252,11 @@ mod tests {
             "a.db --extras sometimes",
             "a.db --workers 0",
             "demo --rows few",
+            "install datasette-x --upgrade",
+            "publish cloudrun a.db --service x",
+            "a.db --headers",
+            "a.db --token x",
+            "a.db --get / --actor []",
         ] {
             let text = usage(line);
             assert!(!text.is_empty() && !text.contains('\n'), "{line}: {text}");
@@ -218,6 +282,34 @@ mod tests {
             "--template-dir /no/such/folder",
         ] {
             assert!(!usage(line).contains('\n'), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_effect_is_noted() {
+        let notes = serve("a.db --plugins-dir p --internal i.db --pdb").notes;
+        assert_eq!(notes.len(), 3, "{notes:?}");
+        assert!(notes[0].contains("plugins") && notes[1].contains("i.db"));
+        assert!(serve("a.db").notes.is_empty());
+    }
+
+    #[test]
+    fn one_request_is_asked_with_what_belongs_to_it() {
+        let get = serve(r#"a.db --get t.json --headers --actor {"id":"x"}"#).get;
+        let get = get.expect("a request");
+        assert_eq!((get.path.as_str(), get.headers), ("/t.json", true));
+        assert_eq!(get.actor.and_then(|actor| actor.id()).as_deref(), Some("x"));
+        assert_eq!(serve("a.db").get, None);
+    }
+
+    #[test]
+    fn files_are_inspected() {
+        match typed("inspect a.db b.db --inspect-file out.json") {
+            Ok(Command::Inspect(inspect)) => {
+                assert_eq!(inspect.files.len(), 2);
+                assert_eq!(inspect.out, Some("out.json".into()));
+            }
+            other => panic!("{other:?}"),
         }
     }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
+use crate::db::Extension;
+
 /// Serves SQLite files as web pages and a JSON API.
 #[derive(Debug, Parser)]
 #[command(
@@ -36,6 +38,55 @@ pub(super) enum TypedCommand {
         #[command(flatten)]
         serve: TypedServe,
     },
+    /// Count the rows of all tables of files, for --inspect-file
+    #[command(disable_help_flag = true)]
+    Inspect(TypedInspect),
+    /// List the plugins: there are none
+    #[command(disable_help_flag = true)]
+    Plugins(Rest),
+    #[command(disable_help_flag = true, hide = true)]
+    Install(Rest),
+    #[command(disable_help_flag = true, hide = true)]
+    Uninstall(Rest),
+    #[command(disable_help_flag = true, hide = true)]
+    Publish(Rest),
+    #[command(disable_help_flag = true, hide = true)]
+    Package(Rest),
+}
+
+/// The names of the commands, and what else may stand in the place of one.
+const FIRST_WORDS: [&str; 11] = [
+    "serve",
+    "demo",
+    "inspect",
+    "plugins",
+    "install",
+    "uninstall",
+    "publish",
+    "package",
+    "--help",
+    "--version",
+    "-V",
+];
+
+/// Whatever follows a command that Turntable does not have.
+#[derive(Debug, Args)]
+pub(super) struct Rest {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    pub words: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct TypedInspect {
+    /// SQLite files to read
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Write to this file instead of printing
+    #[arg(long, value_name = "FILE")]
+    pub inspect_file: Option<PathBuf>,
+    /// SQLite extension to load (repeatable)
+    #[arg(long, value_name = "PATH[:ENTRYPOINT]")]
+    pub load_extension: Vec<Extension>,
 }
 
 #[derive(Debug, Args)]
@@ -44,7 +95,7 @@ pub(super) enum TypedCommand {
     reason = "each is one switch of the command line"
 )]
 pub(super) struct TypedServe {
-    /// SQLite files to serve
+    /// SQLite files to serve, or a folder with such files and their configuration
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Serve a file that nothing changes while it is served (repeatable)
@@ -69,6 +120,9 @@ pub(super) struct TypedServe {
     /// Metadata file, YAML or JSON
     #[arg(short, long, value_name = "FILE")]
     pub metadata: Option<PathBuf>,
+    /// Read the configuration, the metadata and the templates anew when their files change
+    #[arg(long)]
+    pub reload: bool,
     /// Threads that run SQL; the same as `--setting num_sql_threads N`
     #[arg(long, value_name = "N")]
     pub sql_threads: Option<usize>,
@@ -90,6 +144,18 @@ pub(super) struct TypedServe {
     /// Let /_memory join across all databases
     #[arg(long)]
     pub crossdb: bool,
+    #[arg(
+        long,
+        value_name = "PATH[:ENTRYPOINT]",
+        help = "SQLite extension to load (repeatable) [env: DATASETTE_LOAD_EXTENSION=]"
+    )]
+    pub load_extension: Vec<Extension>,
+    /// Read files that other programs have locked, without heeding the locks
+    #[arg(long)]
+    pub nolock: bool,
+    /// Counts and hashes of immutable files, as `turntable inspect` writes them
+    #[arg(long, value_name = "FILE")]
+    pub inspect_file: Option<PathBuf>,
     /// Secret that signs cookies and tokens
     #[arg(long, env = "DATASETTE_SECRET", hide_env_values = true)]
     pub secret: Option<String>,
@@ -105,9 +171,39 @@ pub(super) struct TypedServe {
     /// Print an address that makes whoever opens it first the actor "root"
     #[arg(long)]
     pub root: bool,
+    /// Allow nobody anything that no rule allows
+    #[arg(long)]
+    pub default_deny: bool,
+    /// Answer one request for this path, print the answer and stop
+    #[arg(long, value_name = "PATH")]
+    pub get: Option<String>,
+    /// Print status and headers of the answer too; with --get
+    #[arg(long)]
+    pub headers: bool,
+    /// Send this API token; with --get
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// Ask as this actor, a JSON object; with --get
+    #[arg(long, value_name = "JSON")]
+    pub actor: Option<String>,
+    /// Text for /-/versions
+    #[arg(long, value_name = "TEXT")]
+    pub version_note: Option<String>,
+    /// Open the site in a browser
+    #[arg(short, long)]
+    pub open: bool,
     /// List all settings and stop
     #[arg(long)]
     pub help_settings: bool,
+    /// Accepted for Datasette's sake: there are no plugins
+    #[arg(long, value_name = "FOLDER")]
+    pub plugins_dir: Option<PathBuf>,
+    /// Accepted for Datasette's sake: no internal database is kept
+    #[arg(long, value_name = "FILE")]
+    pub internal: Option<PathBuf>,
+    /// Accepted for Datasette's sake: there is no Python debugger
+    #[arg(long)]
+    pub pdb: bool,
 }
 
 /// A folder that is there.
@@ -136,10 +232,7 @@ fn mount(word: &str) -> Result<(String, PathBuf), String> {
 pub(super) fn with_command(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     let named = arguments.get(1).and_then(|first| first.to_str());
-    if !matches!(
-        named,
-        Some("serve" | "demo" | "--help" | "--version" | "-V")
-    ) {
+    if !named.is_some_and(|word| FIRST_WORDS.contains(&word)) {
         arguments.insert(1.min(arguments.len()), "serve".into());
     }
     arguments

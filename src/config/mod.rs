@@ -4,16 +4,18 @@
 
 pub mod file;
 mod metadata;
+mod references;
 pub mod settings;
 mod table;
 mod value;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
 use crate::auth::AccessOptions;
 pub use metadata::Metadata;
+use references::{MASK, Resolved, is_reference};
 pub use settings::Settings;
 pub use table::{FacetConfig, Size, TableConfig};
 
@@ -51,6 +53,14 @@ pub struct Config {
     instance: Metadata,
     databases: HashMap<String, DatabaseConfig>,
     raw: Map<String, Value>,
+    /// What `/-/config.json` shows.
+    shown: Map<String, Value>,
+    /// `--default-deny`: where no rule speaks, nobody may do anything.
+    pub default_deny: bool,
+    /// `--version-note`
+    pub version_note: Option<String>,
+    /// What whoever starts the program should know, a sentence each.
+    pub warnings: Vec<String>,
     no_database: DatabaseConfig,
     no_table: TableConfig,
 }
@@ -60,22 +70,33 @@ impl Config {
     ///
     /// # Errors
     /// One sentence on a setting that does not exist or does not take its value.
-    pub fn new(
-        mut metadata: Map<String, Value>,
-        mut config: Map<String, Value>,
-    ) -> Result<Self, String> {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the files are read for this alone"
+    )]
+    pub fn new(metadata: Map<String, Value>, config: Map<String, Value>) -> Result<Self, String> {
+        let settings = read_settings(&config)?;
+        let warnings = unknown_keys(&config);
+        let (metadata, config) = (Resolved::of(&metadata)?, Resolved::of(&config)?);
+        let unset: BTreeSet<_> = metadata.unset.iter().chain(&config.unset).collect();
+        let unset = unset.into_iter().map(|name| {
+            format!("the configuration asks for the environment variable {name}, which is not set")
+        });
+        let warnings = warnings.into_iter().chain(unset).collect();
+        let mut shown = config.shown;
+        file::move_options(&mut metadata.shown.clone(), &mut shown);
+        let (mut metadata, mut config) = (metadata.values, config.values);
         file::move_options(&mut metadata, &mut config);
-        let settings = match config.get("settings") {
-            None | Some(Value::Null) => Settings::from_config(&Map::new())?,
-            Some(Value::Object(values)) => Settings::from_config(values)?,
-            Some(_) => return Err("settings: a mapping of names to values is expected".to_owned()),
-        };
         let databases = read_databases(&metadata, &config);
         Ok(Self {
             settings,
             instance: Metadata::read(&metadata, &["databases"]),
             databases,
             raw: config,
+            shown,
+            default_deny: false,
+            version_note: None,
+            warnings,
             no_database: DatabaseConfig::default(),
             no_table: TableConfig::default(),
         })
@@ -101,7 +122,7 @@ impl Config {
 
     /// The configuration without its secrets, for `/-/config.json`.
     pub fn redacted(&self) -> Value {
-        redact(&Value::Object(self.raw.clone()))
+        redact(&Value::Object(self.shown.clone()))
     }
 
     /// What the settings say of access.
@@ -109,6 +130,7 @@ impl Config {
         AccessOptions {
             allow_sql: self.settings.default_allow_sql,
             allow_download: self.settings.allow_download,
+            default_deny: self.default_deny,
             ..AccessOptions::default()
         }
     }
@@ -131,6 +153,35 @@ pub fn from_command_line(name: &str, value: &str) -> Result<Map<String, Value>, 
     }
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     Ok(file::nest(name, value))
+}
+
+/// The settings. A value from the environment or a file is a text, and read as a word of the command line would be.
+fn read_settings(config: &Map<String, Value>) -> Result<Settings, String> {
+    let written = match config.get("settings") {
+        None | Some(Value::Null) => return Settings::from_config(&Map::new()),
+        Some(Value::Object(written)) => written,
+        Some(_) => return Err("settings: a mapping of names to values is expected".to_owned()),
+    };
+    let mut values = Resolved::of(written)?.values;
+    for (name, value) in &mut values {
+        if let (true, Value::String(text)) = (is_reference(&written[name]), &value) {
+            *value = settings::read_word(name, text.trim())?;
+        }
+    }
+    Settings::from_config(&values)
+}
+
+/// What stands at the top of the configuration and means nothing, a sentence each. Not an error:
+/// a later Datasette may know it.
+fn unknown_keys(config: &Map<String, Value>) -> Vec<String> {
+    config
+        .keys()
+        .filter(|key| !TOP_KEYS.contains(&key.as_str()))
+        .map(|key| {
+            let meant = settings::nearest(key, TOP_KEYS.into_iter());
+            format!("the configuration has a key {key:?}, which means nothing here{meant}")
+        })
+        .collect()
 }
 
 fn read_databases(
@@ -173,7 +224,7 @@ fn redact(value: &Value) -> Value {
                     let lower = key.to_lowercase();
                     let secret = SECRET_WORDS.iter().any(|word| lower.contains(word));
                     let value = if secret {
-                        Value::from("***")
+                        Value::from(MASK)
                     } else {
                         redact(value)
                     };
@@ -224,6 +275,42 @@ mod tests {
         assert_eq!(
             config.redacted(),
             json!({"plugins": {"p": {"API_Key": "***", "list": [{"password": "***"}], "url": "u"}}})
+        );
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_is_used_and_not_shown() {
+        let config = config(
+            &json!({"title": {"$env": "CARGO_PKG_NAME"},
+                "databases": {"d": {"tables": {"t": {"sort": {"$env": "CARGO_PKG_NAME"}}}}}}),
+            &json!({
+                "settings": {"default_page_size": {"$env": "CARGO_PKG_VERSION_MAJOR"}},
+                "plugins": {"p": {"url": {"$env": "CARGO_PKG_NAME"}}}
+            }),
+        );
+        assert_eq!(config.instance().title, "turntable");
+        assert_eq!(config.table("d", "t").sort.as_deref(), Some("turntable"));
+        assert_eq!(config.settings.default_page_size, 0);
+        assert_eq!(
+            config.redacted(),
+            json!({
+                "settings": {"default_page_size": "***"},
+                "plugins": {"p": {"url": "***"}},
+                "databases": {"d": {"tables": {"t": {"sort": "***"}}}}
+            })
+        );
+        assert!(config.warnings.is_empty());
+    }
+
+    #[test]
+    fn what_means_nothing_is_told_with_what_may_have_been_meant() {
+        let config = config(&json!({}), &json!({"setings": {}, "plugins": {}}));
+        let [warning] = config.warnings.as_slice() else {
+            panic!("{:?}", config.warnings);
+        };
+        assert!(
+            warning.contains("\"setings\"") && warning.contains("\"settings\""),
+            "{warning}"
         );
     }
 

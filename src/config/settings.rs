@@ -179,7 +179,20 @@ fn wrong_value(name: &str, takes: &str, value: &Value) -> String {
 }
 
 fn unknown(name: &str) -> String {
-    format!("there is no setting {name:?}; --help-settings lists them all")
+    let names = DEFINITIONS.iter().map(|definition| definition.name);
+    let meant = nearest(name, names);
+    format!("there is no setting {name:?}{meant}; --help-settings lists them all")
+}
+
+/// ` (did you mean "…"?)` with the name that is most like what was written; `""` if none is.
+pub(super) fn nearest(written: &str, names: impl Iterator<Item = &'static str>) -> String {
+    const ALIKE: f64 = 0.8;
+    names
+        .map(|name| (strsim::jaro_winkler(written, name), name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(likeness, _)| *likeness > ALIKE)
+        .map(|(_, name)| format!(" (did you mean {name:?}?)"))
+        .unwrap_or_default()
 }
 
 /// A base that begins and ends with one slash.
@@ -246,6 +259,16 @@ mod tests {
             read_word("page_size", "1")
                 .expect_err("unknown")
                 .contains("page_size")
+        );
+        let error = read_word("sql_timelimit_ms", "1").expect_err("unknown");
+        assert!(
+            error.contains("did you mean \"sql_time_limit_ms\"?"),
+            "{error}"
+        );
+        assert!(
+            !read_word("zzz", "1")
+                .expect_err("unknown")
+                .contains("did you mean")
         );
         assert!(read(&json!({"page_size": 1})).is_err());
         assert!(read(&json!({"page_size": null})).is_err());

@@ -1,5 +1,6 @@
 //! One database that is served.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,6 +36,8 @@ pub struct Database {
     /// Keeps a database in memory alive; SQLite drops it with its last connection.
     pub(super) keeper: Option<parking_lot::Mutex<rusqlite::Connection>>,
     pub(super) hash: Option<String>,
+    /// Row counts of an immutable file's tables that `--inspect-file` told.
+    pub(super) inspected: HashMap<String, i64>,
     /// Gives other programs their turn to write.
     pub turns: Turns,
     /// Row counts of an immutable file's tables, up to a cap: they never change.
@@ -84,9 +87,15 @@ impl Database {
     }
 
     /// The row count of a table of an immutable file, if it was counted before,
-    /// up to the cap of whoever counted.
+    /// up to the cap of whoever counted; all of them, if the file was inspected.
     pub fn known_count(&self, table: &str) -> Option<i64> {
-        self.counts.get(table).map(|count| *count)
+        self.inspected_count(table)
+            .or_else(|| self.counts.get(table).map(|count| *count))
+    }
+
+    /// The row count of a table of an immutable file that `--inspect-file` told: all of them.
+    pub fn inspected_count(&self, table: &str) -> Option<i64> {
+        self.inspected.get(table).copied()
     }
 
     /// Keeps a row count. Does nothing for a database that may change.

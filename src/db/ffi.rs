@@ -1,10 +1,29 @@
 //! The only calls into SQLite's C API: snapshots of a WAL database, which
-//! `rusqlite` does not wrap. <https://www.sqlite.org/c3ref/snapshot.html>
-#![expect(unsafe_code, reason = "sqlite3_snapshot_* has no safe wrapper")]
+//! `rusqlite` does not wrap (<https://www.sqlite.org/c3ref/snapshot.html>), and extensions,
+//! which bring in code of others (<https://www.sqlite.org/loadext.html>).
+#![expect(
+    unsafe_code,
+    reason = "sqlite3_snapshot_* has no safe wrapper, and what an extension does nobody can check"
+)]
 
+use std::path::Path;
 use std::ptr::{self, NonNull};
 
-use rusqlite::{Connection, ffi};
+use rusqlite::{Connection, LoadExtensionGuard, ffi};
+
+/// Loads an extension into a connection. SQL's own `load_extension()` stays off.
+pub fn load_extension(
+    connection: &Connection,
+    path: &Path,
+    entry_point: Option<&str>,
+) -> rusqlite::Result<()> {
+    // SAFETY: while loading is on (until the guard goes, before this function
+    // returns) no SQL runs on the connection, so none can load what it likes.
+    let _loading = unsafe { LoadExtensionGuard::new(connection)? };
+    // SAFETY: the library is one that whoever started the program named, and
+    // runs with that person's rights; that it does no harm is theirs to know.
+    unsafe { connection.load_extension(path, entry_point) }
+}
 
 /// One state of a WAL database, which other connections to it can open.
 pub struct Snapshot(NonNull<ffi::sqlite3_snapshot>);

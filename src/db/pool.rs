@@ -12,6 +12,7 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 use scheduled_thread_pool::ScheduledThreadPool;
 
+use super::extension::Extension;
 use super::functions;
 
 /// A connection that goes back to its pool when dropped.
@@ -39,6 +40,10 @@ pub struct Target {
     pub cache_size_kb: u64,
     /// Databases to attach (schema name, file), for `--crossdb`.
     pub attach: Vec<(String, PathBuf)>,
+    /// Read without taking locks or heeding those of others (`--nolock`).
+    pub nolock: bool,
+    /// What every connection loads.
+    pub extensions: Arc<[Extension]>,
 }
 
 /// A file or memory.
@@ -55,9 +60,23 @@ pub enum Place {
 }
 
 impl Target {
+    /// A place with nothing special about it.
+    pub fn of(place: Place) -> Self {
+        Self {
+            place,
+            cache_size_kb: 0,
+            attach: Vec::new(),
+            nolock: false,
+            extensions: Arc::default(),
+        }
+    }
+
     fn uri(&self) -> String {
         match &self.place {
-            Place::Mutable(path) => format!("file:{}?mode=ro", uri_path(path)),
+            Place::Mutable(path) => {
+                let nolock = if self.nolock { "&nolock=1" } else { "" };
+                format!("file:{}?mode=ro{nolock}", uri_path(path))
+            }
             Place::Immutable(path) => format!("file:{}?immutable=1", uri_path(path)),
             Place::Memory(name) => format!("file:/{}?vfs=memdb", uri_path(Path::new(name))),
         }
@@ -105,6 +124,10 @@ impl Target {
     fn prepare(&self, connection: &mut Connection) -> rusqlite::Result<()> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         wait_for_locks(connection, true)?;
+        for extension in self.extensions.iter() {
+            extension.load(connection)?;
+        }
+        // After the extensions, which could have functions of the same names.
         functions::register(connection)?;
         for (schema, file) in &self.attach {
             // SQLite opens what is attached by the VFS of the connection, and that is memdb.
@@ -193,11 +216,7 @@ mod tests {
             .unwrap()
             .execute_batch("create table t(x)")
             .unwrap();
-        let target = Target {
-            place: Place::Mutable(path),
-            cache_size_kb: 0,
-            attach: vec![],
-        };
+        let target = Target::of(Place::Mutable(path));
         let connection = target.connect().unwrap();
         let tables: i64 = connection
             .query_row("select count(*) from sqlite_schema", [], |row| row.get(0))
@@ -218,9 +237,8 @@ mod tests {
             .execute_batch("create table t(x); insert into t values (7)")
             .unwrap();
         let target = Target {
-            place: Place::Memory("attach-test".into()),
-            cache_size_kb: 0,
             attach: vec![("a b".into(), path)],
+            ..Target::of(Place::Memory("attach-test".into()))
         };
         let connection = target.connect().unwrap();
         let x: i64 = connection
@@ -232,11 +250,7 @@ mod tests {
     #[test]
     fn connections_to_memory_see_the_same_database() {
         let place = Place::Memory("pool-test".into());
-        let target = Target {
-            place,
-            cache_size_kb: 0,
-            attach: vec![],
-        };
+        let target = Target::of(place);
         let writer = target.connect_to_fill().unwrap();
         writer
             .execute_batch("create table t(x); insert into t values (7)")

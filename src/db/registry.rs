@@ -5,8 +5,10 @@
 )]
 
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam::sync::ShardedLock;
 use dashmap::DashMap;
@@ -15,6 +17,8 @@ use rusqlite::{Connection, OpenFlags};
 use scheduled_thread_pool::ScheduledThreadPool;
 
 use super::database::{Database, hash_file};
+use super::extension::Extension;
+use super::inspect::Inspected;
 use super::opened::Opened;
 use super::pool::{Place, Target};
 use super::snapshot::sqlite_message;
@@ -27,6 +31,9 @@ const OPENERS: usize = 2;
 const MEMORY: &str = "_memory";
 /// `--crossdb` attaches this many databases at the most: SQLite's limit.
 const ATTACH_LIMIT: usize = 10;
+/// Databases in memory that this process has opened. SQLite knows them by their names in all of
+/// the process, and those of two registries are not the same.
+static OPENED: AtomicU64 = AtomicU64::new(0);
 
 /// Something to serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +52,7 @@ pub enum Source {
 }
 
 /// What applies to all databases.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
     /// Attach the other databases to `_memory`.
     pub crossdb: bool,
@@ -53,6 +60,12 @@ pub struct OpenOptions {
     pub cache_size_kb: u64,
     /// Connections a database at the most.
     pub connections: u32,
+    /// Read files without heeding the locks of other programs.
+    pub nolock: bool,
+    /// What every connection loads.
+    pub extensions: Arc<[Extension]>,
+    /// What was found out before of immutable files, by the names of their databases.
+    pub inspected: HashMap<String, Inspected>,
 }
 
 /// What came of opening the sources.
@@ -85,7 +98,7 @@ impl Registry {
         let mut failures = Vec::new();
         let named = names(sources);
         let attach = if options.crossdb {
-            attachable(&named)
+            attachable(&named, options)
         } else {
             Vec::new()
         };
@@ -131,9 +144,9 @@ fn open_source(
     let (path, place, preload) = match source {
         Source::Memory => {
             attached = attach.to_vec();
-            (None, Place::Memory(name.clone()), None)
+            (None, Place::Memory(in_memory(&name)), None)
         }
-        Source::Preload(file) => (None, Place::Memory(name.clone()), Some(file)),
+        Source::Preload(file) => (None, Place::Memory(in_memory(&name)), Some(file)),
         Source::File { path, immutable } => {
             if !path.is_file() {
                 let reason = if path.is_dir() {
@@ -155,9 +168,8 @@ fn open_source(
     let is_mutable = matches!(place, Place::Mutable(_));
     let has_attached = !attached.is_empty();
     let target = Target {
-        place,
-        cache_size_kb: options.cache_size_kb,
         attach: attached,
+        ..target(place, options)
     };
     let keeper = if is_memory {
         let mut keeper = target.connect_to_fill().map_err(|e| sqlite_message(&e))?;
@@ -173,10 +185,9 @@ fn open_source(
         let _ = target.roll_back();
         check(&target).map_err(|e| sqlite_message(&e))?;
     }
-    // Now, not when a page first asks: it decides the colour of every page.
-    let hash = match &path {
-        Some(path) if !is_mutable => Some(hash_file(path).map_err(|e| e.to_string())?),
-        _ => None,
+    let (hash, inspected) = match &path {
+        Some(path) if !is_mutable => known_of(&name, path, options)?,
+        _ => (None, HashMap::new()),
     };
     let replaceable = path.clone().filter(|_| is_mutable);
     let roll_back = {
@@ -202,9 +213,38 @@ fn open_source(
         roll_back: Box::new(roll_back),
         keeper,
         hash,
+        inspected,
         turns: Turns::new(),
         counts: DashMap::new(),
     })
+}
+
+/// What SQLite calls a database in memory that we call `name`.
+fn in_memory(name: &str) -> String {
+    let nth = OPENED.fetch_add(1, Ordering::Relaxed);
+    format!("{nth}/{name}")
+}
+
+/// The hash of an immutable file, and the rows of its tables as far as they are known: from
+/// the inspection that was made of it before, unless the file has another size by now.
+fn known_of(
+    name: &str,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<(Option<String>, HashMap<String, i64>), String> {
+    let size = path.metadata().map_err(|error| error.to_string())?.len();
+    let inspected = options.inspected.get(name);
+    if inspected.is_some_and(|inspected| inspected.size != size) {
+        tracing::warn!("{name} is not the file that was inspected: its size is another");
+    }
+    let inspected = inspected.filter(|inspected| inspected.size == size);
+    // Now, not when a page first asks: it decides the colour of every page.
+    let hash = match inspected.and_then(|inspected| inspected.hash.clone()) {
+        Some(hash) => hash,
+        None => hash_file(path).map_err(|error| error.to_string())?,
+    };
+    let counts = inspected.map(|inspected| inspected.tables.iter().cloned().collect());
+    Ok((Some(hash), counts.unwrap_or_default()))
 }
 
 /// Gives each source its name: the file's stem, or `stem_2`, `stem_3` … if that is taken.
@@ -216,35 +256,46 @@ fn names(sources: Vec<Source>) -> Vec<(String, Source)> {
             Source::Memory => MEMORY.to_owned(),
             Source::File { path, .. } | Source::Preload(path) => stem(path),
         };
-        let mut name = stem.clone();
-        let mut n = 1;
-        while !taken.insert(name.clone()) {
-            n += 1;
-            name = format!("{stem}_{n}");
-        }
-        named.push((name, source));
+        named.push((free_name(&stem, &mut taken), source));
     }
     named
 }
 
+/// `stem`, or `stem_2`, `stem_3` … if that is taken; it is taken then.
+pub fn free_name<S: BuildHasher>(stem: &str, taken: &mut HashSet<String, S>) -> String {
+    let mut name = stem.to_owned();
+    let mut n = 1;
+    while !taken.insert(name.clone()) {
+        n += 1;
+        name = format!("{stem}_{n}");
+    }
+    name
+}
+
 /// The files that `--crossdb` attaches, by name: those that are databases.
-fn attachable(named: &[(String, Source)]) -> Vec<(String, PathBuf)> {
+fn attachable(named: &[(String, Source)], options: &OpenOptions) -> Vec<(String, PathBuf)> {
     let files = named.iter().filter_map(|(name, source)| match source {
         Source::File { path, .. } => Some((name.clone(), path.clone())),
         _ => None,
     });
-    files
-        .filter(|(_, path)| {
-            let place = Place::Mutable(path.clone());
-            check(&Target {
-                place,
-                cache_size_kb: 0,
-                attach: Vec::new(),
-            })
-            .is_ok()
-        })
-        .take(ATTACH_LIMIT)
-        .collect()
+    let mut good: Vec<_> = files
+        .filter(|(_, path)| check(&target(Place::Mutable(path.clone()), options)).is_ok())
+        .collect();
+    if good.len() > ATTACH_LIMIT {
+        tracing::warn!("--crossdb joins the first {ATTACH_LIMIT} databases, not the others");
+        good.truncate(ATTACH_LIMIT);
+    }
+    good
+}
+
+/// A place, opened as the options say.
+fn target(place: Place, options: &OpenOptions) -> Target {
+    Target {
+        cache_size_kb: options.cache_size_kb,
+        nolock: options.nolock,
+        extensions: Arc::clone(&options.extensions),
+        ..Target::of(place)
+    }
 }
 
 fn stem(path: &Path) -> String {

@@ -20,6 +20,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::access_log::Line;
 use super::answers::Answers;
+use super::current::Current;
 use super::lenient::Lenient;
 use super::login::RootLogin;
 use super::request::Request;
@@ -29,13 +30,16 @@ pub use super::shutdown::Stopped;
 use super::special::Fixed;
 use super::statics::Statics;
 use super::templates::Templates;
-use super::{compression, dispatch, errors, incoming, respond, security, shutdown, versions};
+use super::{
+    browser, compression, dispatch, errors, incoming, respond, security, shutdown, versions,
+};
 use crate::auth::{Access, AccessOptions, Asker, Signer, identify};
 use crate::config::Config;
 use crate::db::Registry;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::table::extras::kept::KeptExtras;
+use crate::text::tilde;
 
 /// A connection that asks for nothing is closed after this long.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -95,7 +99,8 @@ impl App {
             templates: Templates::built_in(&config, &statics)?,
             fixed: Fixed::new(
                 &config,
-                versions::versions().map_err(|error| format!("SQLite: {error}"))?,
+                versions::versions(config.version_note.as_deref())
+                    .map_err(|error| format!("SQLite: {error}"))?,
             ),
             statics,
             answers: Answers::new(cache_bytes - cache_bytes / EXTRAS),
@@ -128,6 +133,22 @@ impl App {
         self.access = Access::new(self.config.raw(), options);
         self.root_login.open()
     }
+
+    /// Leaves the way in for `root` as it was: open until somebody has come in.
+    pub fn keep_login_of(&mut self, old: &Self) {
+        self.root_login = old.root_login.clone();
+        self.root_path.clone_from(&old.root_path);
+    }
+
+    /// The path, below `base_url`, of the page to show first: of the database, if there is only one.
+    fn first_path(&self) -> String {
+        let mut databases = self.registry.databases();
+        match (&self.root_path, databases.next(), databases.next()) {
+            (Some(path), ..) => path.clone(),
+            (None, Some(only), None) => format!("/{}", tilde::encode(only.name.as_bytes())),
+            _ => "/".to_owned(),
+        }
+    }
 }
 
 /// Where to listen.
@@ -139,17 +160,22 @@ pub struct Listen {
     pub port: u16,
     /// Threads that speak HTTP; `None` for one a core.
     pub workers: Option<usize>,
+    /// Open a browser when it listens.
+    pub open: bool,
 }
 
 /// Serves until told to stop. Prints `Serving on http://…/` when it listens.
 ///
 /// # Errors
 /// One sentence: the address cannot be listened on, or the server broke.
-pub async fn serve(app: Arc<App>, listen: &Listen) -> Result<Stopped, String> {
+pub async fn serve(current: Arc<Current>, listen: &Listen) -> Result<Stopped, String> {
+    let app = current.get();
     let place = format!("{}:{}", listen.host, listen.port);
     let grace = Duration::from_millis(app.config.settings.shutdown_grace_ms);
     let base = app.config.settings.base_url.clone();
     let root_path = app.root_path.clone();
+    let first_path = app.first_path();
+    drop(app);
     // Of the addresses that a name has, the first that works: with port 0 two would get two ports.
     let addresses = (listen.host.as_str(), listen.port)
         .to_socket_addrs()
@@ -163,7 +189,7 @@ pub async fn serve(app: Arc<App>, listen: &Listen) -> Result<Stopped, String> {
     }
     let started = bound.and_then(|listener| {
         let address = listener.local_addr()?;
-        let answer = move |http| handle(Arc::clone(&app), http);
+        let answer = move |http| handle(current.get(), http);
         Ok((address, server(answer, listen.workers, listener, grace)?))
     });
     let (address, server) = started.map_err(|error| match error.kind() {
@@ -179,6 +205,12 @@ pub async fn serve(app: Arc<App>, listen: &Listen) -> Result<Stopped, String> {
     }
     let _ = out.flush();
     drop(out);
+    if listen.open {
+        browser::open(
+            address,
+            &format!("{}{first_path}", base.trim_end_matches('/')),
+        );
+    }
     shutdown::run(server, grace)
         .await
         .map_err(|error| format!("the server stopped: {error}"))

@@ -113,6 +113,33 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Lenient<Io> {
     }
 }
 
+/// A target, path and query, with those bytes encoded that the parser would refuse.
+pub fn mended(target: &str) -> String {
+    let mut out = Vec::with_capacity(target.len());
+    let mut is_refused: fn(u8) -> bool = |byte| byte != b'?' && is_special_in_path(byte);
+    for &byte in target.as_bytes() {
+        if is_refused(byte) {
+            encode(byte, &mut out);
+        } else {
+            out.push(byte);
+        }
+        if byte == b'?' {
+            is_refused = is_special_in_query;
+        }
+    }
+    // What is not ASCII was encoded.
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn encode(byte: u8, out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend([
+        b'%',
+        HEX[usize::from(byte >> 4)],
+        HEX[usize::from(byte & 15)],
+    ]);
+}
+
 /// A header that says where its request ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
@@ -234,18 +261,13 @@ impl RequestLines {
 
     /// Writes out `bytes`, the first of which must be encoded, with all such bytes encoded.
     fn encode_into(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        const HEX: &[u8; 16] = b"0123456789ABCDEF";
         out.reserve(bytes.len() + 2);
         let mut rest = bytes;
         let mut next = Some(0);
         while let Some(at) = next {
             let byte = rest[at];
             out.extend_from_slice(&rest[..at]);
-            out.extend([
-                b'%',
-                HEX[usize::from(byte >> 4)],
-                HEX[usize::from(byte & 15)],
-            ]);
+            encode(byte, out);
             rest = &rest[at + 1..];
             next = self.next_to_encode(rest);
         }

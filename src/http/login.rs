@@ -1,5 +1,7 @@
 //! The ways in and out: `/-/auth-token`, which `--root` opens once, and `/-/logout`.
 
+use std::sync::Arc;
+
 use parking_lot::Mutex;
 use subtle::ConstantTimeEq as _;
 
@@ -11,8 +13,8 @@ use crate::auth::{Actor, expired_cookie, random_word, signed_cookie};
 use crate::error::{Error, Result};
 
 /// The token of `--root`, until somebody has used it.
-#[derive(Default)]
-pub struct RootLogin(Mutex<Option<String>>);
+#[derive(Default, Clone)]
+pub struct RootLogin(Arc<Mutex<Option<String>>>);
 
 impl RootLogin {
     /// Makes the token. Returns the path that takes it.

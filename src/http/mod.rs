@@ -1,6 +1,6 @@
 //! HTTP: from a request to the page that answers it, and back.
 //!
-//! [`app`] listens; [`lenient`] mends what clients send as a URL; [`incoming`] reads
+//! [`app`] listens, and asks [`current`] which app answers; [`lenient`] mends what clients send as a URL; [`incoming`] reads
 //! a request; [`routes`] finds its page;
 //! [`dispatch`] calls the page, unless [`answers`] has kept what it would say; [`errors`] and [`respond`] make the answer that
 //! is sent. The pages that need no database are here too: [`statics`] and
@@ -10,9 +10,11 @@ mod access_log;
 mod answers;
 pub mod app;
 mod blob;
+mod browser;
 pub mod compression;
 mod csrf;
 mod csv_answer;
+pub mod current;
 mod database;
 mod dispatch;
 mod download;
@@ -20,7 +22,7 @@ mod embedded;
 mod errors;
 mod incoming;
 mod index;
-mod lenient;
+pub mod lenient;
 mod login;
 mod query;
 mod query_csv;

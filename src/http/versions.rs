@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 /// The release of Datasette whose URLs, JSON and configuration we speak.
 const DATASETTE: &str = "1.0a41";
 
-/// The versions as JSON.
+/// The versions as JSON, with what `--version-note` has to say.
 ///
 /// # Errors
 /// When SQLite cannot open a database in memory.
-pub fn versions() -> Result<Value, rusqlite::Error> {
+pub fn versions(note: Option<&str>) -> Result<Value, rusqlite::Error> {
     let memory = Connection::open_in_memory()?;
     let fts_versions: Vec<&str> = ["FTS5", "FTS4", "FTS3"]
         .into_iter()
@@ -26,9 +26,13 @@ pub fn versions() -> Result<Value, rusqlite::Error> {
         .prepare("pragma compile_options")?
         .query_map([], |row| row.get(0))?
         .collect::<Result<Vec<String>, _>>()?;
+    let mut turntable = json!({"version": env!("CARGO_PKG_VERSION")});
+    if let Some(note) = note {
+        turntable["note"] = note.into();
+    }
     Ok(json!({
-        "turntable": {"version": env!("CARGO_PKG_VERSION")},
-        "datasette": {"version": DATASETTE, "note": "the API that Turntable speaks"},
+        "turntable": turntable,
+        "datasette": {"version": DATASETTE, "note": note.unwrap_or("the API that Turntable speaks")},
         "rust": {"version": env!("TURNTABLE_RUSTC")},
         "sqlite": {
             "version": rusqlite::version(),

@@ -191,7 +191,16 @@ fn lookup<'c>(context: &Context<'c>) -> Lookup<'c> {
 }
 
 fn run_count(context: &Context<'_>, results: &Results, flight: Mine) -> Result<()> {
-    let counted = count::count(context.snapshot, context.plan, sql_limit(context))?;
+    let plan = context.plan;
+    let inspected = if plan.is_whole_table() {
+        context.database.inspected_count(&plan.table.name)
+    } else {
+        None
+    };
+    let counted = match inspected {
+        Some(all) => Some(all),
+        None => count::count(context.snapshot, plan, sql_limit(context))?,
+    };
     results.land(Place::Count, ExtraValue::Count(counted), flight, true);
     Ok(())
 }

@@ -137,7 +137,7 @@ impl Schema {
             fts: fts::Tables::of(&objects),
             hidden: hidden::Rule::of(&objects),
             derived: derived::Derived::of(&objects),
-            steady: steady::Rule::of(&objects),
+            steady: steady::Rule::of(conn, &objects)?,
         };
         let mut tables = Vec::with_capacity(objects.tables.len());
         let mut written_keys = Vec::with_capacity(objects.tables.len());

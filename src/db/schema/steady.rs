@@ -45,13 +45,19 @@ const MODULES: [&str; 3] = ["rtree", "rtree_i32", "geopoly"];
 pub(super) struct Rule {
     /// What views may read, in lower case.
     readable: Arc<HashSet<String>>,
+    /// Functions that are no part of SQLite, in lower case: an extension's may do anything.
+    foreign: Arc<HashSet<String>>,
     /// Whether the numbers of rows of all tables depend on the content alone.
     pub counts: bool,
 }
 
 impl Rule {
     /// The rule that holds in the database of these objects.
-    pub fn of(objects: &Objects) -> Self {
+    pub fn of(conn: &Connection, objects: &Objects) -> Result<Self> {
+        let foreign = conn
+            .prepare("select lower(name) from pragma_function_list where not builtin")?
+            .query_map([], |row| row.get(0))?
+            .collect::<Result<_>>()?;
         let readable = objects.tables.iter().filter(|object| match object.kind {
             Kind::Table | Kind::View => true,
             Kind::Virtual => is_of(object, |module| MODULES.contains(&module)),
@@ -61,14 +67,15 @@ impl Rule {
             .into_iter()
             .chain(["sqlite_schema", "sqlite_master"]);
         let mut virtual_tables = objects.tables.iter().filter(|o| o.kind == Kind::Virtual);
-        Self {
+        Ok(Self {
             readable: Arc::new(readable.chain(more.map(str::to_owned)).collect()),
+            foreign: Arc::new(foreign),
             counts: virtual_tables.all(|o| {
                 is_of(o, |module| {
                     fts::is_module(module) || MODULES.contains(&module)
                 })
             }),
-        }
+        })
     }
 
     /// Whether a table or view shows the content of the database alone. A table for
@@ -84,10 +91,12 @@ impl Rule {
     fn view(&self, conn: &Connection, name: &str) -> Result<bool> {
         let steady = Arc::new(AtomicBool::new(true));
         let (readable, seen) = (self.readable.clone(), steady.clone());
+        let foreign = self.foreign.clone();
         conn.authorizer(Some(move |context: AuthContext<'_>| {
             let is_steady = match context.action {
                 AuthAction::Function { function_name } => {
-                    !UNSTEADY.contains(&function_name.to_ascii_lowercase().as_str())
+                    let name = function_name.to_ascii_lowercase();
+                    !UNSTEADY.contains(&name.as_str()) && !foreign.contains(&name)
                 }
                 AuthAction::Read { table_name, .. } => {
                     readable.contains(&table_name.to_ascii_lowercase())
@@ -117,11 +126,15 @@ fn is_of(object: &Object, module: impl Fn(&str) -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::functions::FunctionFlags;
+
     use super::super::Schema;
     use super::*;
 
     fn is_steady(view: &str) -> bool {
         let conn = Connection::open_in_memory().unwrap();
+        conn.create_scalar_function("Added", 0, FunctionFlags::SQLITE_UTF8, |_| Ok(1))
+            .unwrap();
         let sql = format!(
             "create table t(id integer primary key, d text, n int);
              create view other as select random() as r, d from t;
@@ -149,6 +162,7 @@ mod tests {
     fn one_of_chance_the_time_of_day_or_the_connection_is_not() {
         for view in [
             "select random() as r",
+            "select added() as a",
             "select r from other",
             "select strftime('%f,') as s",
             "select julianday/**/() as j",
