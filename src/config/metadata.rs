@@ -4,6 +4,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::text::json;
+
 /// The named texts of one level, each `""` when absent, as templates want them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Metadata {
@@ -54,11 +56,16 @@ impl Metadata {
     }
 }
 
-/// Datasette keeps metadata as text: what is no text is written as JSON.
+/// Datasette keeps metadata as text: what is no text is written as Python's JSON.
 pub(super) fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other => {
+            let mut out = Vec::new();
+            // A tree that was read from JSON or YAML can be written.
+            let _ = json::push_tree(&mut out, other);
+            String::from_utf8_lossy(&out).into_owned()
+        }
     }
 }
 
@@ -75,7 +82,7 @@ mod tests {
         assert_eq!(metadata.source, "");
         assert_eq!(
             Value::Object(metadata.all),
-            json!({"title": "T", "license": "null", "custom": "{\"a\":1}"})
+            json!({"title": "T", "license": "null", "custom": "{\"a\": 1}"})
         );
     }
 }

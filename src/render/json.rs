@@ -115,57 +115,5 @@ pub fn to_json(value: &Value) -> serde_json::Value {
 
 /// A tree of JSON in the same style as the rows.
 pub fn push_json(out: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
-    value
-        .serialize(&mut serde_json::Serializer::with_formatter(
-            out,
-            PythonStyle,
-        ))
-        .map_err(|error| Error::Internal(format!("JSON: {error}")))
-}
-
-/// The separators and escapes of `json.dumps`.
-struct PythonStyle;
-
-impl Formatter for PythonStyle {
-    fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-        writer.write_all(FloatText::new(value).as_bytes())
-    }
-
-    fn begin_array_value<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        if first {
-            Ok(())
-        } else {
-            writer.write_all(b", ")
-        }
-    }
-
-    fn begin_object_key<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        if first {
-            Ok(())
-        } else {
-            writer.write_all(b", ")
-        }
-    }
-
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
-    }
-
-    fn write_string_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        text: &str,
-    ) -> io::Result<()> {
-        let mut escaped = Vec::with_capacity(text.len() + 2);
-        json::push_string(&mut escaped, text);
-        writer.write_all(&escaped[1..escaped.len() - 1])
-    }
+    json::push_tree(out, value).map_err(|error| Error::Internal(format!("JSON: {error}")))
 }

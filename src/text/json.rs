@@ -1,6 +1,23 @@
-//! Strings in JSON, in ASCII alone: what Python's `json.dumps` writes, and so Datasette.
+//! JSON in ASCII alone, with spaces after `,` and `:`: what Python's `json.dumps` writes, and so Datasette.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::ser::Formatter;
 
 use super::LOWER_HEX;
+use super::number::FloatText;
+
+/// Appends a tree.
+///
+/// # Errors
+/// What [`Serialize`] refuses, such as keys that are no text.
+pub fn push_tree(out: &mut Vec<u8>, value: &impl Serialize) -> serde_json::Result<()> {
+    value.serialize(&mut serde_json::Serializer::with_formatter(
+        out,
+        PythonStyle,
+    ))
+}
 
 /// Appends `text` as a JSON string, with its quotes. Every character but those from space to `~` is written as an escape:
 /// `\uXXXX`, two of them beyond the Basic Multilingual Plane.
@@ -59,6 +76,53 @@ fn push_unit(out: &mut Vec<u8>, unit: u16) {
     out.extend_from_slice(b"\\u");
     for shift in [12, 8, 4, 0] {
         out.push(LOWER_HEX[usize::from(unit >> shift & 15)]);
+    }
+}
+
+/// The separators and escapes of `json.dumps`.
+struct PythonStyle;
+
+impl Formatter for PythonStyle {
+    fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        writer.write_all(FloatText::new(value).as_bytes())
+    }
+
+    fn begin_array_value<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        if first {
+            Ok(())
+        } else {
+            writer.write_all(b", ")
+        }
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        if first {
+            Ok(())
+        } else {
+            writer.write_all(b", ")
+        }
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
+        let mut escaped = Vec::with_capacity(text.len() + 2);
+        push_string(&mut escaped, text);
+        writer.write_all(&escaped[1..escaped.len() - 1])
     }
 }
 
