@@ -107,7 +107,9 @@ impl Get {
     async fn write(&self, response: HttpResponse, out: &mut impl Write) -> std::io::Result<()> {
         if self.headers {
             writeln!(out, "HTTP/1.1 {}", response.status().as_u16())?;
-            for (name, value) in response.headers() {
+            let mut headers: Vec<_> = response.headers().iter().collect();
+            headers.sort_by_key(|(name, _)| name.as_str());
+            for (name, value) in headers {
                 write!(out, "{name}: ")?;
                 out.write_all(value.as_bytes())?;
                 writeln!(out)?;

@@ -236,6 +236,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_given_twice_counts_the_second_time_or_adds_up() {
+        let serve = serve("a.db -p 1 --port 2 --cors --cors -i b.db -i c.db --secret x --secret y");
+        assert_eq!((serve.port, serve.cors), (2, true));
+        assert_eq!(serve.secret.as_deref(), Some("y"));
+        assert_eq!(serve.sources.len(), 3);
+    }
+
+    #[test]
     fn a_dotted_setting_configures_a_table() {
         let config = serve("a.db -s databases.data.tables.t.sort col").config;
         assert_eq!(config.table("data", "t").sort.as_deref(), Some("col"));

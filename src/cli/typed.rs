@@ -12,6 +12,7 @@ use crate::db::Extension;
 #[command(
     name = "turntable",
     version,
+    args_override_self = true,
     disable_help_flag = true,
     disable_help_subcommand = true
 )]
@@ -27,10 +28,10 @@ pub(super) struct Typed {
 #[derive(Debug, Subcommand)]
 pub(super) enum TypedCommand {
     /// Serve database files (what `turntable FILE...` does without naming a command)
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, args_override_self = true)]
     Serve(TypedServe),
     /// Make a large database and serve it
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, args_override_self = true)]
     Demo {
         /// Rows of the table
         #[arg(long, default_value_t = 500_000, value_name = "N")]
@@ -39,7 +40,7 @@ pub(super) enum TypedCommand {
         serve: TypedServe,
     },
     /// Count the rows of all tables of files, for --inspect-file
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, args_override_self = true)]
     Inspect(TypedInspect),
     /// List the plugins: there are none
     #[command(disable_help_flag = true)]

@@ -2,6 +2,7 @@
 //! the options that Datasette 0.x kept in `metadata.json` moved to where 1.0
 //! reads them.
 
+use std::io;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -20,14 +21,27 @@ const TABLE_OPTIONS: [&str; 10] = [
     "searchmode",
 ];
 
-/// Reads a file that holds one mapping, in JSON or YAML.
+/// Keys whose values are true or false, where a word such as `yes` stands for one of them.
+const SWITCHES: [&str; 5] = [
+    "allow",
+    "allow_sql",
+    "unauthenticated",
+    "hidden",
+    "hide_sql",
+];
+
+/// Reads a file that holds one mapping, in JSON or YAML; `-` is standard input.
 ///
 /// # Errors
 /// One sentence that names the file: it cannot be read, is neither JSON nor
 /// YAML, or holds something else than a mapping.
 pub fn read(path: &Path) -> Result<Map<String, Value>, String> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text = if path.as_os_str() == "-" {
+        io::read_to_string(io::stdin())
+    } else {
+        std::fs::read_to_string(path)
+    };
+    let text = text.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     parse(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
@@ -50,7 +64,37 @@ fn from_yaml(text: &str) -> Result<Value, String> {
     value
         .apply_merge()
         .map_err(|error| format!("not valid YAML: {error}"))?;
-    Ok(yaml_to_json(value))
+    let mut value = yaml_to_json(value);
+    read_switches(&mut value);
+    Ok(value)
+}
+
+/// YAML 1.1, which Datasette's files are written in, reads a bare `no` as false where
+/// YAML 1.2 has a text. It is false in rules, where a mistake would shut people out;
+/// elsewhere it may well be a text, such as a country.
+fn read_switches(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                if SWITCHES.contains(&key.as_str())
+                    && let Some(switch) = value.as_str().and_then(switch)
+                {
+                    *value = Value::Bool(switch);
+                }
+                read_switches(value);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(read_switches),
+        _ => {}
+    }
+}
+
+fn switch(word: &str) -> Option<bool> {
+    match word.to_ascii_lowercase().as_str() {
+        "yes" | "on" => Some(true),
+        "no" | "off" => Some(false),
+        _ => None,
+    }
 }
 
 /// YAML has keys that are no text (`2020:`); they become text, as a database or a column would be called.
@@ -205,6 +249,19 @@ mod tests {
     fn a_number_as_a_key_names_a_database() {
         let map = parse("databases:\n  2020:\n    title: Year\n").expect("YAML");
         assert_eq!(map["databases"]["2020"]["title"], "Year");
+    }
+
+    #[test]
+    fn words_for_true_and_false_are_such_in_rules() {
+        let yaml = "allow: no\ndatabases: {d: {allow: {unauthenticated: yes}, source: no}}\n";
+        let map = parse(yaml).expect("YAML");
+        assert_eq!(map["allow"], false);
+        assert_eq!(
+            map["databases"]["d"],
+            json!({"allow": {"unauthenticated": true}, "source": "no"})
+        );
+        let map = parse(r#"{"allow": "no"}"#).expect("JSON");
+        assert_eq!(map["allow"], "no");
     }
 
     #[test]

@@ -12,7 +12,10 @@ pub fn open(mut address: SocketAddr, path: &str) {
         });
     }
     let url = format!("http://{address}{path}");
-    if let Err(error) = ::open::that_detached(&url) {
-        tracing::warn!("--open: no browser to be had for {url}: {error}");
-    }
+    // Finding a browser may take its time, and the server is not to wait for it.
+    std::thread::spawn(move || {
+        if let Err(error) = ::open::that_detached(&url) {
+            tracing::warn!("--open: no browser to be had for {url}: {error}");
+        }
+    });
 }

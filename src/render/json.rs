@@ -1,13 +1,12 @@
 //! JSON as Python's `json.dumps` writes it, straight into a buffer: numbers,
 //! escapes and the spaces after `,` and `:` come out as Datasette's do.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
-use serde_json::ser::Formatter;
 
 use super::json_rows::{JsonRows, Options};
 use crate::db::{BorrowedValue, Value};
@@ -15,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::table::TablePage;
 use crate::table::request::TableRequest;
 use crate::text::json;
-use crate::text::number::{self, FloatText};
+use crate::text::number;
 
 /// What the JSON of a table page needs besides the page.
 pub struct Surroundings<'s> {

@@ -25,6 +25,7 @@ pub const ROOT: &str = "ds_actor=eyJhIjp7ImlkIjoicm9vdCJ9fQ.T2ii4TSqJIm-RJA0wacr
 pub struct Site {
     folder: TempDir,
     args: Vec<String>,
+    variables: Vec<(String, String)>,
 }
 
 impl Site {
@@ -33,6 +34,7 @@ impl Site {
         Self {
             folder: tempfile::tempdir().unwrap(),
             args: Vec::new(),
+            variables: Vec::new(),
         }
     }
 
@@ -76,6 +78,12 @@ impl Site {
         self
     }
 
+    /// Sets an environment variable.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// Adds `--setting NAME VALUE`.
     pub fn setting(self, name: &str, value: &str) -> Self {
         self.args(&["--setting", name, value])
@@ -105,6 +113,8 @@ impl Site {
             .env_remove("RUST_LOG")
             .env_remove("TURNTABLE_LOG")
             .env("DATASETTE_SECRET", SECRET)
+            .env_remove("DATASETTE_LOAD_EXTENSION")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -333,6 +343,21 @@ impl Server {
     pub fn engine(&self) -> Value {
         let answer = self.get_with("/-/threads.json", &[("cookie", ROOT)]);
         answer.ok().json()["engine"].take()
+    }
+
+    /// Waits until something is so.
+    pub fn wait_until(&self, what: &str, done: impl Fn(&Self) -> bool) {
+        let began = Instant::now();
+        while !done(self) {
+            assert!(began.elapsed() < PATIENCE, "it never came that {what}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Whether the log has a line with `part` in it.
+    pub fn has_logged(&self, part: &str) -> bool {
+        let log = self.log.lock().unwrap();
+        log.iter().any(|line| line.contains(part))
     }
 
     /// Sends a signal: `TERM`, `INT` …

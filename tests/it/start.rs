@@ -79,7 +79,7 @@ fn a_file_that_is_no_database_is_named_and_the_code_is_1() {
 fn a_folder_is_no_database() {
     let site = Site::new();
     std::fs::create_dir(site.path("folder.db")).unwrap();
-    fails(&site.args(&["folder.db"]), 1, "folder.db");
+    fails(&site.args(&["-i", "folder.db"]), 1, "folder.db");
 }
 
 #[test]
