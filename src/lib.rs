@@ -27,8 +27,9 @@ use std::sync::Arc;
 use tracing_subscriber::EnvFilter;
 
 use cli::{Command, Serve};
-use http::app::{Listen, Stopped};
 use http::current::Current;
+use http::listen::Listen;
+use http::shutdown::Stopped;
 use start::StartError;
 
 /// How the program ended.
@@ -74,8 +75,8 @@ fn serve(mut serve: Serve, arguments: &[OsString]) -> Result<Ended, StartError> 
         return Ok(if is_ok { Ended::Well } else { Ended::Refused });
     }
     let listen = Listen {
-        host: serve.host.clone(),
-        port: serve.port,
+        place: serve.place.clone(),
+        tls: serve.tls.clone(),
         workers: serve.workers,
         open: serve.open,
     };
@@ -92,7 +93,7 @@ fn serve(mut serve: Serve, arguments: &[OsString]) -> Result<Ended, StartError> 
         }
     };
     let stopped = actix_web::rt::System::new()
-        .block_on(http::app::serve(current, &listen))
+        .block_on(http::listen::serve(current, &listen))
         .map_err(StartError::Environment)?;
     Ok(match stopped {
         Stopped::Finished | Stopped::GraceOver => Ended::Well,

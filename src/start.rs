@@ -89,6 +89,7 @@ pub fn open(serve: Serve) -> Result<App, StartError> {
         App::new(serve.config, report.registry, engine).map_err(StartError::Environment)?;
     app.cors = serve.cors;
     app.access_log = serve.access_log;
+    app.is_https = serve.tls.is_some();
     if let Some(secret) = serve.secret {
         app.signer = Signer::new(secret);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use actix_web::rt::System;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use anyhow::{Result, bail};
-use turntable::http::app;
+use turntable::http::listen::{self, Bound};
 
 use crate::servers::WORKERS;
 
@@ -39,7 +39,14 @@ pub fn serve(kind: &str) -> Result<()> {
             }
             OURS => {
                 let answer = |_: HttpRequest| ready(hello());
-                app::server(answer, Some(WORKERS), listener, Duration::ZERO)?.await?;
+                listen::server(
+                    answer,
+                    Some(WORKERS),
+                    Bound::Tcp(listener),
+                    None,
+                    Duration::ZERO,
+                )?
+                .await?;
             }
             _ => bail!("there is no server {kind}"),
         }

@@ -9,6 +9,7 @@ use super::typed::TypedServe;
 use super::{Serve, notes};
 use crate::config::{self, Config, file};
 use crate::db::{Extension, Inspected, Source, inspect};
+use crate::http::listen::{Place, TlsFiles};
 use crate::reload::Watched;
 use crate::start::StartError;
 
@@ -37,8 +38,8 @@ pub(super) fn meant(mut typed: TypedServe, demo: bool) -> Result<Box<Serve>, Sta
     };
     Ok(Box::new(Serve {
         create: typed.create,
-        host: typed.host.clone(),
-        port: typed.port,
+        place: place(&typed),
+        tls: tls(&typed)?,
         config,
         extras,
         workers: typed.workers,
@@ -175,4 +176,27 @@ fn read_config(typed: &TypedServe) -> Result<Config, StartError> {
     config.default_deny = typed.default_deny;
     config.version_note.clone_from(&typed.version_note);
     Ok(config)
+}
+/// Where to listen: a Unix socket goes before an address.
+fn place(typed: &TypedServe) -> Place {
+    match &typed.uds {
+        Some(path) => Place::Unix(path.clone()),
+        None => Place::Tcp {
+            host: typed.host.clone(),
+            port: typed.port,
+        },
+    }
+}
+
+fn tls(typed: &TypedServe) -> Result<Option<TlsFiles>, StartError> {
+    match (&typed.ssl_certfile, &typed.ssl_keyfile) {
+        (Some(certificates), key) => Ok(Some(TlsFiles {
+            certificates: certificates.clone(),
+            key: key.clone(),
+        })),
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(StartError::Usage(
+            "--ssl-keyfile takes a certificate too: --ssl-certfile".to_owned(),
+        )),
+    }
 }

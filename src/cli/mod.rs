@@ -19,6 +19,7 @@ use crate::config::{self, Config};
 use crate::db::{Extension, Inspected, Source};
 use crate::demo;
 use crate::engine::ExtrasMode;
+use crate::http::listen::{Place, TlsFiles};
 use crate::reload::Watched;
 use crate::start::StartError;
 pub use get::Get;
@@ -72,10 +73,10 @@ pub struct Serve {
     pub sources: Vec<Source>,
     /// Make files that do not exist.
     pub create: bool,
-    /// Address to listen on.
-    pub host: String,
-    /// Port to listen on, 0 for any.
-    pub port: u16,
+    /// Where to listen.
+    pub place: Place,
+    /// For HTTPS.
+    pub tls: Option<TlsFiles>,
     /// Settings, metadata and options.
     pub config: Config,
     /// Parallel, sequential or by what the page costs.
@@ -180,8 +181,7 @@ mod tests {
     fn serve_is_what_a_file_means() {
         for line in ["a.db -p 0", "serve a.db -p 0", "-p 0 a.db"] {
             let serve = serve(line);
-            assert_eq!(serve.port, 0, "{line}");
-            assert_eq!(serve.host, "127.0.0.1");
+            assert_eq!(serve.place.to_string(), "127.0.0.1:0", "{line}");
             assert!(matches!(
                 serve.sources.as_slice(),
                 [Source::File { path, immutable: false }] if path.as_os_str() == "a.db"
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn h_is_the_host_and_help_is_spelled_out() {
-        assert_eq!(serve("a.db -h 0.0.0.0").host, "0.0.0.0");
+        assert_eq!(serve("a.db -h 0.0.0.0").place.to_string(), "0.0.0.0:8001");
         for line in ["--help", "serve --help", "demo --help", "--version"] {
             assert!(matches!(typed(line), Ok(Command::Print(_))), "{line}");
         }
@@ -325,7 +325,7 @@ mod tests {
     fn a_demo_has_rows_and_the_same_options() {
         match typed("demo --rows 10 -p 0 --extras sequential") {
             Ok(Command::Demo { rows: 10, serve }) => {
-                assert_eq!(serve.port, 0);
+                assert_eq!(serve.place.to_string(), "127.0.0.1:0");
                 assert!(serve.sources.is_empty(), "its database is made first");
             }
             other => panic!("{other:?}"),

@@ -111,6 +111,15 @@ pub(super) struct TypedServe {
     /// Port to listen on, 0 for any free one
     #[arg(short, long, default_value_t = 8001)]
     pub port: u16,
+    /// Listen on a Unix socket instead
+    #[arg(long, value_name = "PATH")]
+    pub uds: Option<PathBuf>,
+    /// Certificate for HTTPS, in PEM
+    #[arg(long, value_name = "FILE")]
+    pub ssl_certfile: Option<PathBuf>,
+    /// Private key of the certificate, in PEM [default: in the certificate's file]
+    #[arg(long, value_name = "FILE")]
+    pub ssl_keyfile: Option<PathBuf>,
     /// A setting, or a dotted name of the configuration, and its value (repeatable)
     #[arg(short, long = "setting", num_args = 2, value_names = ["NAME", "VALUE"],
           action = ArgAction::Append, allow_hyphen_values = true)]

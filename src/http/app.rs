@@ -1,38 +1,27 @@
-//! What the pages share, and the server that calls them.
+//! What the pages share, and the way of each request to its answer.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
-use std::io::{self, Write as _};
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+#[cfg(test)]
 use std::time::Duration;
 
-use actix_http::HttpService;
-use actix_http::error::DispatchError;
-use actix_service::{ServiceFactoryExt as _, fn_service, map_config};
-use actix_web::dev::{AppConfig, Server};
 use actix_web::http::header::HeaderValue;
-use actix_web::rt::net::{TcpSocket, TcpStream};
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse};
 
 use super::access_log::Line;
 use super::answers::Answers;
-use super::current::Current;
-use super::lenient::Lenient;
 use super::login::RootLogin;
 use super::request::Request;
 use super::respond::Additions;
 use super::routes::{self, Route};
-pub use super::shutdown::Stopped;
 use super::special::Fixed;
 use super::statics::Statics;
 use super::templates::Templates;
-use super::{
-    browser, compression, dispatch, errors, incoming, respond, security, shutdown, versions,
-};
+use super::{compression, dispatch, errors, incoming, respond, security, versions};
 use crate::auth::{Access, AccessOptions, Asker, Signer, identify};
 use crate::config::Config;
 use crate::db::Registry;
@@ -40,15 +29,6 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::table::extras::kept::KeptExtras;
 use crate::text::tilde;
-
-/// A connection that asks for nothing is closed after this long.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// A client may take this long to send the head of a request.
-const SLOW_CLIENT: Duration = Duration::from_secs(10);
-/// Connections that wait to be accepted, beyond which the kernel refuses.
-const BACKLOG: u32 = 2048;
-/// A client may take this long to notice that its connection is being closed.
-const DISCONNECT: Duration = Duration::from_secs(1);
 
 /// One part in so many of the cache is for extras, which are small beside whole answers.
 const EXTRAS: u64 = 4;
@@ -81,6 +61,8 @@ pub struct App {
     pub root_path: Option<String>,
     /// The `Content-Security-Policy` of pages; none for templates that are not ours.
     pub policy: Option<HeaderValue>,
+    /// Whether it is reached by HTTPS without a proxy.
+    pub is_https: bool,
     /// `--cors`
     pub cors: bool,
     /// `--access-log`
@@ -113,6 +95,7 @@ impl App {
             config,
             registry,
             engine,
+            is_https: false,
             cors: false,
             access_log: false,
         })
@@ -141,7 +124,7 @@ impl App {
     }
 
     /// The path, below `base_url`, of the page to show first: of the database, if there is only one.
-    fn first_path(&self) -> String {
+    pub(super) fn first_path(&self) -> String {
         let mut databases = self.registry.databases();
         match (&self.root_path, databases.next(), databases.next()) {
             (Some(path), ..) => path.clone(),
@@ -151,140 +134,12 @@ impl App {
     }
 }
 
-/// Where to listen.
-#[derive(Debug, Clone)]
-pub struct Listen {
-    /// A name or an address.
-    pub host: String,
-    /// The port; 0 for any.
-    pub port: u16,
-    /// Threads that speak HTTP; `None` for one a core.
-    pub workers: Option<usize>,
-    /// Open a browser when it listens.
-    pub open: bool,
-}
-
-/// Serves until told to stop. Prints `Serving on http://…/` when it listens.
-///
-/// # Errors
-/// One sentence: the address cannot be listened on, or the server broke.
-pub async fn serve(current: Arc<Current>, listen: &Listen) -> Result<Stopped, String> {
-    let app = current.get();
-    let place = format!("{}:{}", listen.host, listen.port);
-    let grace = Duration::from_millis(app.config.settings.shutdown_grace_ms);
-    let base = app.config.settings.base_url.clone();
-    let root_path = app.root_path.clone();
-    let first_path = app.first_path();
-    drop(app);
-    // Of the addresses that a name has, the first that works: with port 0 two would get two ports.
-    let addresses = (listen.host.as_str(), listen.port)
-        .to_socket_addrs()
-        .map_err(|error| format!("cannot listen on {place}: {error}"))?;
-    let mut bound = Err(io::Error::other("no address of that name"));
-    for address in addresses {
-        bound = bind(address);
-        if bound.is_ok() {
-            break;
-        }
-    }
-    let started = bound.and_then(|listener| {
-        let address = listener.local_addr()?;
-        let answer = move |http| handle(current.get(), http);
-        Ok((address, server(answer, listen.workers, listener, grace)?))
-    });
-    let (address, server) = started.map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => format!("cannot listen on {place}: the port is taken"),
-        _ => format!("cannot listen on {place}: {error}"),
-    })?;
-    let mut out = io::stdout().lock();
-    // Nobody may be reading; that is no reason not to serve.
-    let _ = writeln!(out, "Serving on http://{address}{base}");
-    if let Some(path) = root_path {
-        let base = base.trim_end_matches('/');
-        let _ = writeln!(out, "Log in as root: http://{address}{base}{path}");
-    }
-    let _ = out.flush();
-    drop(out);
-    if listen.open {
-        browser::open(
-            address,
-            &format!("{}{first_path}", base.trim_end_matches('/')),
-        );
-    }
-    shutdown::run(server, grace)
-        .await
-        .map_err(|error| format!("the server stopped: {error}"))
-}
-
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = match address {
-        SocketAddr::V4(_) => TcpSocket::new_v4()?,
-        SocketAddr::V6(_) => TcpSocket::new_v6()?,
-    };
-    // A server started again may take the port over from connections that linger.
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)?.into_std()
-}
-
-/// What `actix_web::HttpServer` would set up, but for `Lenient`, which it has no place for.
-/// `answer` gets every request. `workers` threads speak HTTP, `None` for one a core; `grace` is
-/// how long running requests may take once the server is told to stop.
-///
-/// # Errors
-/// The listener has no address, or a thread could not be started.
-pub fn server<A, F>(
-    answer: A,
-    workers: Option<usize>,
-    listener: TcpListener,
-    grace: Duration,
-) -> io::Result<Server>
-where
-    A: Fn(HttpRequest) -> F + Clone + Send + 'static,
-    F: Future<Output = HttpResponse> + 'static,
-{
-    let address = listener.local_addr()?;
-    let builder = Server::build()
-        .disable_signals()
-        // `shutdown` counts the grace; this bound only has to be longer.
-        .shutdown_timeout(grace.as_secs() + 2);
-    let builder = match workers {
-        Some(workers) => builder.workers(workers),
-        None => builder,
-    };
-    let stopping = builder.graceful_shutdown_signal();
-    let connections = move || {
-        let answer = answer.clone();
-        let pages =
-            actix_web::App::new().default_service(web::to(move |http: HttpRequest| answer(http)));
-        let stopping = stopping.clone();
-        let http = HttpService::build()
-            .keep_alive(KEEP_ALIVE)
-            .client_request_timeout(SLOW_CLIENT)
-            .client_disconnect_timeout(DISCONNECT)
-            // A client that has gone drops its handler, which cancels its SQL.
-            .h1_allow_half_closed(false)
-            .local_addr(address)
-            // Connections that wait for a next request close at once when the server stops.
-            .graceful_shutdown_signal(move || {
-                let stopping = stopping.clone();
-                async move { stopping.notified().await }
-            })
-            .h1(map_config(pages, |()| AppConfig::default()));
-        fn_service(|socket: TcpStream| async {
-            // Speed is all that is lost without it.
-            let _ = socket.set_nodelay(true);
-            let peer = socket.peer_addr().ok();
-            Ok::<_, DispatchError>((Lenient::new(socket), peer))
-        })
-        .and_then(http)
-    };
-    Ok(builder.listen("http", listener, connections)?.run())
-}
-
 /// Answers one request, whatever it is: what goes wrong is an answer too.
 pub async fn handle(app: Arc<App>, http: HttpRequest) -> HttpResponse {
     let (mut request, terms) = incoming::read(&http, &app.config.settings);
+    if app.is_https {
+        request.scheme = "https";
+    }
     let line = app
         .access_log
         .then(|| Line::begin(&request.method, &request.full_path()));

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Opens a page in the browser of whoever started the program.
-pub fn open(mut address: SocketAddr, path: &str) {
+pub fn open(scheme: &str, mut address: SocketAddr, path: &str) {
     if address.ip().is_unspecified() {
         // All addresses of this machine: a browser wants one.
         address.set_ip(match address {
@@ -11,7 +11,7 @@ pub fn open(mut address: SocketAddr, path: &str) {
             SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         });
     }
-    let url = format!("http://{address}{path}");
+    let url = format!("{scheme}://{address}{path}");
     // Finding a browser may take its time, and the server is not to wait for it.
     std::thread::spawn(move || {
         if let Err(error) = ::open::that_detached(&url) {

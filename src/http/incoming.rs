@@ -142,7 +142,8 @@ fn is_host(text: &str) -> bool {
 
 /// Whether a proxy on this machine took the request in over HTTPS. Others may claim what they like.
 fn behind_https(http: &HttpRequest) -> bool {
-    http.peer_addr().is_some_and(|peer| peer.ip().is_loopback())
+    // A Unix socket has no addresses.
+    http.peer_addr().is_none_or(|peer| peer.ip().is_loopback())
         && http
             .headers()
             .get("x-forwarded-proto")

@@ -22,6 +22,7 @@ mod get;
 mod inspected;
 mod kept;
 mod limits;
+mod listen;
 mod modes;
 mod paging;
 mod random;

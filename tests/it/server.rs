@@ -121,9 +121,21 @@ impl Site {
         command
     }
 
+    /// Starts the program with no port of its own and gives its first line.
+    pub fn spawn(&self) -> (Running, String) {
+        let mut child = self.command().spawn().unwrap();
+        let (line, _) = first_lines(child.stdout.take().unwrap(), 1);
+        (Running(child), line)
+    }
+
     /// Runs the program where it should stop by itself.
     pub fn run_to_end(&self) -> Ended {
-        let mut child = self.command().spawn().unwrap();
+        self.run_with(&[])
+    }
+
+    /// The same with more words on the command line.
+    pub fn run_with(&self, words: &[&str]) -> Ended {
+        let mut child = self.command().args(words).spawn().unwrap();
         let code = wait(&mut child).expect("the program did not stop by itself");
         let read = |pipe: &mut dyn std::io::Read| {
             let mut text = String::new();
@@ -134,6 +146,20 @@ impl Site {
             code,
             stdout: read(child.stdout.as_mut().unwrap()),
             stderr: read(child.stderr.as_mut().unwrap()),
+        }
+    }
+}
+
+/// A program that is told to stop when it is dropped, and waited for.
+pub struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let kill = format!("kill -TERM {}", self.0.id());
+        Command::new("sh").args(["-c", &kill]).status().unwrap();
+        let code = wait(&mut self.0);
+        if !thread::panicking() {
+            assert_eq!(code, Some(Some(0)), "the exit code");
         }
     }
 }
@@ -192,7 +218,7 @@ impl Server {
                 lines.lock().unwrap().push(line);
             }
         });
-        let (line, root_line) = first_lines(child.stdout.take().unwrap());
+        let (line, root_line) = first_lines(child.stdout.take().unwrap(), 2);
         let Some(address) = address(&line) else {
             child.kill().unwrap();
             child.wait().unwrap();
@@ -426,15 +452,17 @@ impl Drop for Server {
     }
 }
 
-/// The first two lines that a program prints; nothing if it ends before or prints none in time.
-fn first_lines(stdout: ChildStdout) -> (String, String) {
+/// The first line, or two, that a program prints; nothing if it ends before or prints none in time.
+fn first_lines(stdout: ChildStdout, count: usize) -> (String, String) {
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
         let mut stdout = BufReader::new(stdout);
         let mut lines = (String::new(), String::new());
         // The receiver may have lost its patience.
         let _ = stdout.read_line(&mut lines.0);
-        let _ = stdout.read_line(&mut lines.1);
+        if count > 1 {
+            let _ = stdout.read_line(&mut lines.1);
+        }
         let _ = sender.send(lines);
     });
     lines.recv_timeout(PATIENCE).unwrap_or_default()
