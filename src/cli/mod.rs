@@ -238,7 +238,10 @@ mod tests {
     #[test]
     fn what_is_given_twice_counts_the_second_time_or_adds_up() {
         let serve = serve("a.db -p 1 --port 2 --cors --cors -i b.db -i c.db --secret x --secret y");
-        assert_eq!((serve.port, serve.cors), (2, true));
+        assert_eq!(
+            (serve.place.to_string().as_str(), serve.cors),
+            ("127.0.0.1:2", true)
+        );
         assert_eq!(serve.secret.as_deref(), Some("y"));
         assert_eq!(serve.sources.len(), 3);
     }

@@ -22,7 +22,7 @@ use super::app::handle;
 use super::browser;
 use super::current::Current;
 use super::lenient::Lenient;
-use super::shutdown::{self, Stopped};
+use super::shutdown::{self, Signals, Stopped};
 pub use super::tls::TlsFiles;
 
 /// A connection that asks for nothing is closed after this long.
@@ -90,6 +90,9 @@ pub async fn serve(current: Arc<Current>, listen: &Listen) -> Result<Stopped, St
     let answer = move |http| handle(current.get(), http);
     let server = server(answer, listen.workers, bound, tls, grace)
         .map_err(|error| format!("cannot listen on {}: {error}", listen.place))?;
+    // Whoever reads that it serves may tell it to stop.
+    let signals =
+        Signals::listen().map_err(|error| format!("cannot listen for signals: {error}"))?;
     let mut out = io::stdout().lock();
     // Nobody may be reading; that is no reason not to serve.
     let _ = writeln!(out, "Serving on {origin}{base}");
@@ -104,7 +107,7 @@ pub async fn serve(current: Arc<Current>, listen: &Listen) -> Result<Stopped, St
     {
         browser::open(scheme, address, &format!("{below}{first_path}"));
     }
-    let stopped = shutdown::run(server, grace)
+    let stopped = shutdown::run(server, signals, grace)
         .await
         .map_err(|error| format!("the server stopped: {error}"));
     if let Place::Unix(path) = &listen.place {

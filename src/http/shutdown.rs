@@ -20,13 +20,17 @@ pub enum Stopped {
 }
 
 /// SIGTERM, and SIGINT, which is Ctrl-C.
-struct Signals {
+pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    /// Listens for both, from now on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn listen() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -42,9 +46,8 @@ impl Signals {
 /// long it waits for running requests.
 ///
 /// # Errors
-/// When signals cannot be listened for, or the server breaks.
-pub async fn run(server: Server, grace: Duration) -> io::Result<Stopped> {
-    let mut signals = Signals::listen()?;
+/// When the server breaks.
+pub async fn run(server: Server, mut signals: Signals, grace: Duration) -> io::Result<Stopped> {
     let handle = server.handle();
     let mut server = pin!(server);
     if let Either::Left((ended, _)) = select(server.as_mut(), pin!(signals.next())).await {
