@@ -1,6 +1,7 @@
 //! The command line, in two stages: what was typed ([`typed`], clap's business)
 //! and what it means ([`meant`]: checked, with the configuration read).
 
+mod create_token;
 pub(crate) mod folder;
 mod get;
 mod inspect;
@@ -136,6 +137,7 @@ pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, St
             serve: meant(serve, true)?,
         }),
         TypedCommand::Inspect(typed) => Ok(Command::Inspect(Inspect::meant(typed))),
+        TypedCommand::CreateToken(typed) => Ok(Command::Print(typed.run())),
         TypedCommand::Plugins(_) => Ok(Command::Print("[]\n".to_owned())),
         TypedCommand::Install(_) => no_command("install", "there are no plugins to install"),
         TypedCommand::Uninstall(_) => no_command("uninstall", "there are no plugins"),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
+use super::create_token::CreateToken;
 use crate::db::Extension;
 
 /// Serves SQLite files as web pages and a JSON API.
@@ -42,6 +43,9 @@ pub(super) enum TypedCommand {
     /// Count the rows of all tables of files, for --inspect-file
     #[command(disable_help_flag = true, args_override_self = true)]
     Inspect(TypedInspect),
+    /// Make a signed API token for an actor
+    #[command(disable_help_flag = true, args_override_self = true)]
+    CreateToken(CreateToken),
     /// List the plugins: there are none
     #[command(disable_help_flag = true)]
     Plugins(Rest),
@@ -56,10 +60,11 @@ pub(super) enum TypedCommand {
 }
 
 /// The names of the commands, and what else may stand in the place of one.
-const FIRST_WORDS: [&str; 11] = [
+const FIRST_WORDS: [&str; 12] = [
     "serve",
     "demo",
     "inspect",
+    "create-token",
     "plugins",
     "install",
     "uninstall",

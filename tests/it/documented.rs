@@ -32,7 +32,7 @@ fn options(help: &str) -> Vec<&str> {
 
 #[test]
 fn every_option_is_in_the_docs() {
-    for command in ["serve", "demo", "inspect"] {
+    for command in ["serve", "demo", "inspect", "create-token"] {
         let help = printed(&[command, "--help"]);
         let options = options(&help);
         assert!(options.len() > 2, "{help}");
@@ -163,6 +163,7 @@ fn ends(line: &str) -> bool {
         "--help-settings",
         "--version",
         "inspect",
+        "create-token",
         "plugins",
     ];
     line.split(' ').any(|word| words.contains(&word))

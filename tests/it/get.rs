@@ -98,6 +98,30 @@ fn a_token_is_sent() {
 }
 
 #[test]
+fn a_token_that_was_made_here_lets_its_actor_in() {
+    let token = |words: &[&str]| {
+        let site = Site::new().args(&["create-token", "ann", "--secret", "s"]);
+        site.args(words).run_to_end().stdout.trim().to_owned()
+    };
+    let ask = |token: &str, path: &str| {
+        let site = Site::of(CITIES).setting("allow", r#"{"id": "ann"}"#);
+        site.args(&["--secret", "s", "--token", token, "--get", path])
+            .run_to_end()
+    };
+    let all = token(&[]);
+    assert_eq!(
+        body(&ask(&all, "/-/actor.json"))["actor"],
+        json!({"id": "ann", "token": "dstok"})
+    );
+    assert_eq!(ask(&all, "/data/t.json").code, Some(0));
+    let narrow = token(&["-d", "data", "view-table", "-e", "60"]);
+    assert_eq!(ask(&narrow, "/data/t.json").code, Some(0));
+    let sql = "/data/-/query.json?sql=select+1";
+    assert_eq!(ask(&all, sql).code, Some(0));
+    assert_eq!(ask(&narrow, sql).code, Some(1));
+}
+
+#[test]
 fn what_belongs_to_get_is_nothing_without_it() {
     for words in [
         &["--headers"][..],
