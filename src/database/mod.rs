@@ -7,6 +7,7 @@
 pub mod counts;
 pub mod execute;
 pub mod index;
+pub mod jump;
 pub mod page;
 
 pub use execute::execute;
