@@ -7,6 +7,7 @@ use super::found::{Hit, Outcome, SearchPage, SearchedTable, pieces, shortened};
 use super::plan::{Searchable, searchable};
 use crate::auth::Asker;
 use crate::config::Config;
+use crate::db::functions::escape_fts;
 use crate::db::snapshot::{SqlError, sqlite_message};
 use crate::db::{Budget, Database, Limit, PageSnapshot, Value};
 use crate::engine::{Graph, Page, Shape};
@@ -49,12 +50,8 @@ pub fn execute(
     let lasts = plans.iter().all(|plan| plan.is_steady) && !snapshot.has_gaps();
     let mut tables = Vec::with_capacity(plans.len());
     for (plan, outcome) in plans.into_iter().zip(outcomes) {
-        let nothing = Outcome::Found {
-            hits: Vec::new(),
-            count: Some(0),
-        };
         tables.push(SearchedTable {
-            outcome: outcome.into_inner().unwrap_or(Ok(nothing))?,
+            outcome: outcome.into_inner().unwrap_or(Ok(Outcome::nothing()))?,
             table: plan.table,
             all_at: plan.all_at,
             key_columns: plan.key_columns,
@@ -64,10 +61,7 @@ pub fn execute(
     tables.sort_by_key(|searched| std::cmp::Reverse(searched.outcome.count()));
     Ok(SearchPage {
         tables,
-        not_asked: rest
-            .into_iter()
-            .map(|plan| plan.all_at)
-            .collect(),
+        not_asked: rest.into_iter().map(|plan| plan.all_at).collect(),
         lasts,
     })
 }
@@ -78,6 +72,10 @@ fn search(
     plan: &Searchable,
     text: &str,
 ) -> Result<Outcome> {
+    // Quotes with nothing between them are nothing to look for; FTS5 would call it an error.
+    if !plan.is_raw && escape_fts(text).is_empty() {
+        return Ok(Outcome::nothing());
+    }
     let hits = match snapshot.read_within(budget, |connection| hits(connection, plan, text)) {
         Ok(hits) => hits,
         Err(SqlError::TimeLimit) => return Ok(Outcome::TooSlow),

@@ -49,6 +49,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// No row.
+    pub fn nothing() -> Self {
+        Self::Found {
+            hits: Vec::new(),
+            count: Some(0),
+        }
+    }
+
     /// Rows that were found, as far as that is known.
     pub fn count(&self) -> i64 {
         match self {

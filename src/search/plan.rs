@@ -150,7 +150,7 @@ mod tests {
                 "create table note(id integer primary key, body text);
                  create virtual table note_fts using fts5(body, content='note', content_rowid='id');
                  create table memo(id integer primary key, body text);
-                 create virtual table memo_fts using fts5(body, content="memo", content_rowid='id');
+                 create virtual table memo_fts using fts5(body, content=[memo], content_rowid='id');
                  create virtual table alone using fts5(body);
                  create table plain(x text);
                  create view notes as select * from note;",
@@ -160,7 +160,9 @@ mod tests {
         let config = config.as_object().unwrap().clone();
         let config = Config::new(serde_json::Map::new(), config).unwrap();
         let found = searchable(&config, "data", &schema).into_iter();
-        found.map(|found| (found.table.name.clone(), found.all_at)).collect()
+        found
+            .map(|found| (found.table.name.clone(), found.all_at))
+            .collect()
     }
 
     #[test]
