@@ -95,7 +95,10 @@ fn group<'g>(
 }
 
 fn line<'g>(s: &Sources<'_>, searched: &SearchedTable, hit: &'g Hit) -> Line<'g> {
-    let key: Vec<_> = hit.key.iter().map(crate::db::Value::display).collect();
+    let key = searched.key_columns.iter().zip(&hit.key);
+    let key: Vec<String> = key
+        .map(|(column, value)| format!("{column} {}", value.display()))
+        .collect();
     let label = hit.label.as_ref().filter(|label| !label.trim().is_empty());
     Line {
         title: label.cloned().unwrap_or_else(|| key.join(", ")),

@@ -12,7 +12,6 @@ use crate::auth::Asker;
 use crate::db::schema::Schema;
 use crate::db::{Cancel, Database, Limit, PageSnapshot};
 use crate::error::{Error, Result};
-use std::sync::Arc;
 
 /// All statements in the order in which SQLite keeps them.
 const ALL: &str = "select type, tbl_name, sql from main.sqlite_schema
@@ -24,7 +23,7 @@ const ONE: &str = "select sql from main.sqlite_schema where type in ('table', 'v
 ///
 /// Of a table that is left out the indexes and triggers are left out too, and so is
 /// what SQLite made for itself: statistics, and the inside of an index of another
-/// table's content. A trigger may name any table, so who does not see all tables sees no trigger.
+/// table's content. So is a trigger that names such a table.
 pub fn of_database(
     database: &Database,
     asker: Asker<'_>,
@@ -34,7 +33,16 @@ pub fn of_database(
     let snapshot = PageSnapshot::begin(database, cancel)?;
     let whole = snapshot.schema()?;
     let seen = asker.schema(&database.name, whole.clone());
-    let sees_all = Arc::ptr_eq(&whole, &seen);
+    let hidden: Vec<String> = whole
+        .tables()
+        .chain(whole.views())
+        .filter(|table| seen.table(&table.name).is_none())
+        .map(|table| table.name.to_ascii_lowercase())
+        .collect();
+    let names_hidden = |sql: &str| {
+        let sql = sql.to_ascii_lowercase();
+        hidden.iter().any(|name| sql.contains(name))
+    };
     let statements = snapshot.read(limit, |connection| {
         let mut statement = connection.prepare_cached(ALL)?;
         let mut rows = statement.query([])?;
@@ -42,13 +50,14 @@ pub fn of_database(
         while let Some(row) = rows.next()? {
             let is_trigger = row.get_ref(0)? == ValueRef::Text(b"trigger");
             let table = as_text(row.get_ref(1)?);
-            if !is_listed(&seen, &table) || is_trigger && !sees_all {
+            let sql = as_text(row.get_ref(2)?);
+            if !is_listed(&seen, &table) || is_trigger && names_hidden(&sql) {
                 continue;
             }
             if !text.is_empty() {
                 text.push_str(";\n");
             }
-            text.push_str(&as_text(row.get_ref(2)?));
+            text.push_str(&sql);
         }
         Ok(text)
     });
