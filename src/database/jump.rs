@@ -53,8 +53,13 @@ pub struct Place {
 }
 
 /// The pages about the server, for those who may look inside.
-const PAGES: [(&str, &str, &str); 7] = [
+const PAGES: [(&str, &str, &str); 8] = [
     ("Actions", "actions", "What a rule can allow or forbid"),
+    (
+        "Allow blocks",
+        "allow-debug",
+        "Whom a rule of the configuration lets in",
+    ),
     (
         "Configuration",
         "config",

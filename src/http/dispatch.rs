@@ -14,8 +14,8 @@ use super::request::Request;
 use super::response::{Response, TEXT, max_age};
 use super::routes::{Format, Route, SchemaOf, Special};
 use super::{
-    autocomplete, database, download, index, jump, login, query, row, schema, search, special,
-    table,
+    allow_debug, autocomplete, database, download, index, jump, login, query, row, schema, search,
+    special, table,
 };
 use crate::auth::{Action, Asker, Resource};
 use crate::db::{Database, Version};
@@ -49,7 +49,9 @@ pub async fn answer(
 /// 403 for a page that the asker may not see. Whether it is there is nothing they learn.
 fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
     match route {
-        Route::Index { .. } | Route::Jump => asker.check(Action::ViewInstance, Resource::Instance),
+        Route::Index { .. } | Route::Jump | Route::AllowDebug => {
+            asker.check(Action::ViewInstance, Resource::Instance)
+        }
         Route::Schema { of, .. } => match of {
             SchemaOf::Site => asker.check(Action::ViewInstance, Resource::Instance),
             SchemaOf::Database(name) => asker.check(Action::ViewDatabase, Resource::Database(name)),
@@ -103,6 +105,7 @@ async fn page(
             app.statics.file(&name, hash, if_none_match)
         }
         Route::Favicon => app.statics.icon(if_none_match),
+        Route::AllowDebug => allow_debug::show(app, &request),
         Route::AuthToken => login::auth_token(app, &request),
         Route::Logout => login::logout(app, &request),
         Route::Moved { to, keep_query } => Ok(moved(&request, terms, &to, keep_query)),

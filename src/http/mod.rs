@@ -7,6 +7,7 @@
 //! [`special`]. No page of the rest knows of actix-web.
 
 mod access_log;
+mod allow_debug;
 mod answers;
 pub mod app;
 mod autocomplete;

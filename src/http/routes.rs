@@ -169,6 +169,8 @@ pub enum Route {
         /// HTML, JSON or Markdown.
         form: SchemaForm,
     },
+    /// A form to try an `allow` block with.
+    AllowDebug,
     /// Databases, tables and views by a part of their name.
     Jump,
     /// Rows of a table by a part of their label.
@@ -270,6 +272,7 @@ fn fixed(rest: &str) -> Option<Route> {
         },
         "favicon.ico" => Route::Favicon,
         "-/jump" | "-/jump.json" => Route::Jump,
+        "-/allow-debug" => Route::AllowDebug,
         "-/auth-token" => Route::AuthToken,
         "-/logout" => Route::Logout,
         _ => return None,
@@ -544,6 +547,7 @@ mod tests {
     fn what_finds_things_by_a_part_of_their_name_has_addresses_of_its_own() {
         assert_eq!(resolve("/-/jump"), Route::Jump);
         assert_eq!(resolve("/-/jump.json"), Route::Jump);
+        assert_eq!(resolve("/-/allow-debug"), Route::AllowDebug);
         let autocomplete = Route::Autocomplete {
             database: "data".into(),
             table: "two words".into(),

@@ -147,6 +147,41 @@ fn who_may_look_inside_jumps_to_the_pages_about_the_server() {
 }
 
 #[test]
+fn an_allow_block_can_be_tried() {
+    let server = library();
+    let tried = |actor: &str, allow: &str| {
+        let encode = |text: &str| -> String {
+            text.bytes()
+                .map(|byte| format!("%{byte:02X}"))
+                .collect::<Vec<_>>()
+                .concat()
+        };
+        server.text(&format!(
+            "/-/allow-debug?actor={}&allow={}",
+            encode(actor),
+            encode(allow)
+        ))
+    };
+    assert!(tried(r#"{"id": "ann"}"#, r#"{"id": ["ann", "bob"]}"#).contains("is let in"));
+    assert!(tried(r#"{"id": "eve"}"#, r#"{"id": ["ann", "bob"]}"#).contains("is kept out"));
+    assert!(tried("", r#"{"unauthenticated": true}"#).contains("is let in"));
+    assert!(tried("null", "false").contains("is kept out"));
+    let wrong = tried("[1]", "{\"id\": <b>");
+    assert!(wrong.contains("The actor is an object") && wrong.contains("The block is not JSON"));
+    assert!(wrong.contains("&lt;b&gt;"), "{wrong}");
+    let empty = server.text("/-/allow-debug");
+    assert!(!empty.contains("is let in") && !empty.contains("message-error"));
+}
+
+#[test]
+fn rows_of_a_view_have_no_pages() {
+    let server = library();
+    let answer = server.get("/data/titles/1.json");
+    assert_eq!((answer.status, &answer.json()["ok"]), (404, &json!(false)));
+    assert_eq!(server.get("/data/titles/1").status, 404);
+}
+
+#[test]
 fn rows_are_completed_by_label_and_by_key() {
     let server = library();
     let complete = |query: &str| server.json(&format!("/data/author/-/autocomplete?{query}"));
