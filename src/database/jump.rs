@@ -53,8 +53,13 @@ pub struct Place {
 }
 
 /// The pages about the server, for those who may look inside.
-const PAGES: [(&str, &str, &str); 8] = [
+const PAGES: [(&str, &str, &str); 9] = [
     ("Actions", "actions", "What a rule can allow or forbid"),
+    (
+        "Allowed",
+        "allowed",
+        "The databases, tables and queries that you may see",
+    ),
     (
         "Allow blocks",
         "allow-debug",
@@ -137,7 +142,7 @@ pub fn places(
 }
 
 /// The names of the configured queries that may be seen.
-fn stored_queries<'c>(
+pub(super) fn stored_queries<'c>(
     config: &'c Config,
     asker: Asker<'c>,
     database: &'c str,

@@ -4,6 +4,7 @@
 //! [`counts`] and puts together what [`page`] describes; [`index`] does the same
 //! for all databases at once. Rendering is left to [`crate::render`].
 
+pub mod allowed;
 pub mod counts;
 pub mod execute;
 pub mod index;

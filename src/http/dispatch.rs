@@ -14,8 +14,8 @@ use super::request::Request;
 use super::response::{Response, TEXT, max_age};
 use super::routes::{Format, Route, SchemaOf, Special};
 use super::{
-    allow_debug, autocomplete, database, download, index, jump, login, query, row, schema, search,
-    special, table,
+    allow_debug, allowed, autocomplete, database, download, index, jump, login, query, row, schema,
+    search, special, table,
 };
 use crate::auth::{Action, Asker, Resource};
 use crate::db::{Database, Version};
@@ -49,7 +49,7 @@ pub async fn answer(
 /// 403 for a page that the asker may not see. Whether it is there is nothing they learn.
 fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
     match route {
-        Route::Index { .. } | Route::Jump | Route::AllowDebug => {
+        Route::Index { .. } | Route::Jump | Route::AllowDebug | Route::Allowed { .. } => {
             asker.check(Action::ViewInstance, Resource::Instance)
         }
         Route::Schema { of, .. } => match of {
@@ -168,6 +168,7 @@ fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
             ..
         } => versions.push(app.registry.get(database)?.version()?),
         Route::Jump
+        | Route::Allowed { .. }
         | Route::Schema {
             of: SchemaOf::Site, ..
         } => {
@@ -227,6 +228,7 @@ async fn of_database(
         Route::Query { database, format } => query::show(app, request, &database, format).await,
         Route::Schema { of, form } => schema::show(app, request, of, form).await,
         Route::Jump => jump::show(app, request).await,
+        Route::Allowed { format } => allowed::show(app, request, &format).await,
         Route::Search { database, format } => search::show(app, request, &database, &format).await,
         Route::Autocomplete {
             database,

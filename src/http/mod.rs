@@ -8,6 +8,7 @@
 
 mod access_log;
 mod allow_debug;
+mod allowed;
 mod answers;
 pub mod app;
 mod autocomplete;

@@ -171,6 +171,11 @@ pub enum Route {
     },
     /// A form to try an `allow` block with.
     AllowDebug,
+    /// What who asks may do.
+    Allowed {
+        /// HTML or JSON.
+        format: Format,
+    },
     /// Databases, tables and views by a part of their name.
     Jump,
     /// Rows of a table by a part of their label.
@@ -273,6 +278,12 @@ fn fixed(rest: &str) -> Option<Route> {
         "favicon.ico" => Route::Favicon,
         "-/jump" | "-/jump.json" => Route::Jump,
         "-/allow-debug" => Route::AllowDebug,
+        "-/allowed" => Route::Allowed {
+            format: Format::Html,
+        },
+        "-/allowed.json" => Route::Allowed {
+            format: Format::Json,
+        },
         "-/auth-token" => Route::AuthToken,
         "-/logout" => Route::Logout,
         _ => return None,

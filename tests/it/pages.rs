@@ -174,6 +174,51 @@ fn an_allow_block_can_be_tried() {
 }
 
 #[test]
+fn everybody_can_ask_what_they_may_do() {
+    let config = json!({"databases": {"data": {"tables": {"book": {"allow": {"id": "root"}}}}}});
+    let server = Site::of(LIBRARY).config(&config).start();
+    let path = "/-/allowed.json?action=view-table";
+    let found = server.json(path);
+    assert_eq!(
+        (&found["total"], &found["actor_id"]),
+        (&json!(2), &json!(null))
+    );
+    let author = json!({"parent": "data", "child": "author", "resource": "/data/author"});
+    assert_eq!(found["items"][0], author);
+    let root = server.get_with(path, &[("cookie", ROOT)]).ok().json();
+    assert_eq!(
+        (&root["total"], &root["actor_id"]),
+        (&json!(4), &json!("root"))
+    );
+    let first = server.json(&format!("{path}&_size=1"));
+    let second = server.json(first["next_url"].as_str().unwrap());
+    assert_eq!(second["items"][0]["child"], "titles");
+    assert!(second["next_url"].is_null() && second["previous_url"].is_string());
+    assert_eq!(
+        server.json(&format!("{path}&parent=data&child=book"))["total"],
+        0
+    );
+    assert_eq!(
+        server.json("/-/allowed.json?action=view-database")["items"][0]["child"],
+        json!(null)
+    );
+    for (query, status) in [
+        ("", 400),
+        ("?action=nope", 404),
+        ("?action=view-table&_size=x", 400),
+        ("?action=view-table&_size=201", 400),
+        ("?action=view-table&child=book", 400),
+    ] {
+        assert_eq!(
+            server.get(&format!("/-/allowed.json{query}")).status,
+            status,
+            "{query}"
+        );
+    }
+    assert!(server.text("/-/allowed").contains("data: titles"));
+}
+
+#[test]
 fn rows_of_a_view_have_no_pages() {
     let server = library();
     let answer = server.get("/data/titles/1.json");
