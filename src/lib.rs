@@ -16,6 +16,8 @@ pub mod query;
 pub mod reload;
 pub mod render;
 pub mod row;
+pub mod schema_text;
+pub mod search;
 pub mod start;
 pub mod table;
 pub mod text;

@@ -79,7 +79,7 @@ impl Action {
     }
 
     /// What else somebody needs who wants to do it.
-    pub(super) fn requires(self) -> Option<Self> {
+    pub fn requires(self) -> Option<Self> {
         match self {
             Self::ExecuteSql | Self::DownloadDatabase => Some(Self::ViewDatabase),
             _ => None,

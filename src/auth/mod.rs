@@ -19,6 +19,7 @@ mod token;
 pub use access::{Access, AccessOptions};
 pub use action::{Action, Resource};
 pub use actor::Actor;
+pub use allow::matches as allows;
 pub use asker::Asker;
 pub use cookie::{ACTOR_COOKIE, expired_cookie, signed_cookie};
 pub use identify::{Identity, identify};

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::db::schema::Table;
 use crate::db::snapshot::SqlError;
-use crate::db::{Cancel, Database, Limit, PageSnapshot};
+use crate::db::{Budget, Cancel, Database, Limit, PageSnapshot};
 use crate::engine::Graph;
 use crate::error::Result;
 use crate::table::extras::count::count_all;
@@ -34,8 +34,8 @@ pub struct Counting<'c> {
     snapshot: &'c PageSnapshot<'c>,
     cancel: &'c Cancel,
     tables: &'c [&'c Table],
-    /// For each table.
-    limit: Limit,
+    /// Of all tables of the page together.
+    budget: &'c Budget,
     missing: Missing,
     spoilt: AtomicBool,
     /// One place a job.
@@ -43,13 +43,13 @@ pub struct Counting<'c> {
 }
 
 impl<'c> Counting<'c> {
-    /// Makes ready to count `tables`, each within `limit`.
+    /// Makes ready to count `tables` within `budget`.
     pub fn new(
         database: &'c Database,
         snapshot: &'c PageSnapshot<'c>,
         cancel: &'c Cancel,
         tables: &'c [&'c Table],
-        limit: Limit,
+        budget: &'c Budget,
         missing: Missing,
     ) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl<'c> Counting<'c> {
             snapshot,
             cancel,
             tables,
-            limit,
+            budget,
             missing,
             spoilt: AtomicBool::new(false),
             results: tables.chunks(TABLES).map(|_| OnceLock::new()).collect(),
@@ -98,7 +98,7 @@ impl<'c> Counting<'c> {
         if let Some(known) = known {
             return Ok(known.into_iter().map(Some).collect());
         }
-        // The limit is that of each table, not of the job.
+        // The budget is spent table by table, not by the job.
         self.snapshot.read(Limit::NONE, |connection| {
             Ok(tables
                 .iter()
@@ -116,10 +116,11 @@ impl<'c> Counting<'c> {
             return Some(known);
         }
         let keep = self.tables.len() <= KEPT_PREPARED;
-        let counted = self.limit.enforce(connection, self.cancel, |connection| {
+        let counted = self.budget.enforce(connection, self.cancel, |connection| {
             count_all(connection, &table.name, keep)
         });
-        if let Ok(count) = counted {
+        let counted = counted.and_then(Result::ok);
+        if let Some(count) = counted {
             self.database.keep_count(&table.name, count);
         } else {
             self.snapshot.note_gap();
@@ -127,6 +128,6 @@ impl<'c> Counting<'c> {
                 self.spoilt.store(true, Ordering::Relaxed);
             }
         }
-        counted.ok()
+        counted
     }
 }

@@ -5,11 +5,11 @@ use super::page::{DatabasePage, Keys, ListedTable, is_hidden, views_by_name};
 use crate::auth::Asker;
 use crate::config::Config;
 use crate::db::schema::Table;
-use crate::db::{Database, Limit, PageSnapshot};
+use crate::db::{Budget, Database, Limit, PageSnapshot};
 use crate::engine::{Graph, Page, Shape};
 use crate::error::{Error, Result};
 
-/// Time to count one table, in milliseconds: Datasette's.
+/// Time to count one table, in milliseconds: Datasette's. All together may take `sql_time_limit_ms`.
 const COUNT_MS: u64 = 100;
 
 /// Which tables a page wants to be counted.
@@ -49,12 +49,13 @@ pub fn execute(
         Counted::Visible => tables.len() - hidden_count,
     };
     let to_count: Vec<&Table> = tables[..wanted].iter().map(|t| t.table.as_ref()).collect();
+    let budget = Budget::millis(config.settings.sql_time_limit_ms).each(Limit::millis(COUNT_MS));
     let counting = Counting::new(
         database,
         &snapshot,
         &page.cancel,
         &to_count,
-        Limit::millis(COUNT_MS),
+        &budget,
         Missing::Leaves,
     );
     let mut graph = Graph::default();

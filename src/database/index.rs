@@ -8,13 +8,13 @@ use super::page::{IndexEntry, IndexTable, Keys, is_hidden, views_by_name};
 use crate::auth::Asker;
 use crate::config::Config;
 use crate::db::schema::{Schema, Table};
-use crate::db::{Database, Limit, PageSnapshot};
+use crate::db::{Budget, Database, Limit, PageSnapshot};
 use crate::engine::{Graph, Page, Shape};
 use crate::error::{Error, Result};
 
 /// Tables and views that are named of each database.
 const NAMED: usize = 5;
-/// Time to count one table, in milliseconds: Datasette's.
+/// Time to count one table, in milliseconds: Datasette's. All together may take `sql_time_limit_ms`.
 const COUNT_MS: u64 = 10;
 /// Bytes of a file that may change, from which its tables are not counted.
 const LARGE: u64 = 100 << 20;
@@ -38,17 +38,18 @@ pub fn index(
         .iter()
         .map(|(database, _, schema)| tables_to_count(database, schema))
         .collect();
+    let budget = Budget::millis(config.settings.sql_time_limit_ms).each(Limit::millis(COUNT_MS));
     let countings: Vec<Counting<'_>> = opened
         .iter()
         .zip(&to_count)
         .map(|((database, snapshot, _), tables)| {
-            let limit = Limit::millis(COUNT_MS);
+            let cancel = &page.cancel;
             Counting::new(
                 database,
                 snapshot,
-                &page.cancel,
+                cancel,
                 tables,
-                limit,
+                &budget,
                 Missing::SpoilsAll,
             )
         })

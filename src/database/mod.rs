@@ -4,9 +4,11 @@
 //! [`counts`] and puts together what [`page`] describes; [`index`] does the same
 //! for all databases at once. Rendering is left to [`crate::render`].
 
+pub mod allowed;
 pub mod counts;
 pub mod execute;
 pub mod index;
+pub mod jump;
 pub mod page;
 
 pub use execute::execute;

@@ -111,6 +111,8 @@ fn thread_time() -> Duration {
 pub struct Budget {
     /// None is no bound.
     left: Option<Mutex<Duration>>,
+    /// What one job may take of it at the most.
+    each: Limit,
 }
 
 impl Budget {
@@ -118,6 +120,16 @@ impl Budget {
     pub fn millis(ms: u64) -> Self {
         Self {
             left: (ms > 0).then(|| Mutex::new(Duration::from_millis(ms))),
+            each: Limit::NONE,
+        }
+    }
+
+    /// The same with a limit for each job: one that is slow leaves time for the others.
+    #[must_use]
+    pub fn each(self, limit: Limit) -> Self {
+        Self {
+            each: limit,
+            ..self
         }
     }
 
@@ -126,6 +138,7 @@ impl Budget {
     pub fn spent() -> Self {
         Self {
             left: Some(Mutex::default()),
+            each: Limit::NONE,
         }
     }
 
@@ -138,18 +151,19 @@ impl Budget {
         job: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Option<rusqlite::Result<T>> {
         let Some(shared) = &self.left else {
-            return Some(Limit::NONE.enforce(connection, cancel, job));
+            return Some(self.each.enforce(connection, cancel, job));
         };
         let left = *shared.lock();
         if left.is_zero() {
             return None;
         }
+        let most = self.each.0.map_or(left, |each| each.min(left));
         let began = thread_time();
-        let result = Limit(Some(left)).enforce(connection, cancel, job);
+        let result = Limit(Some(most)).enforce(connection, cancel, job);
         let took = thread_time().saturating_sub(began);
         // An interrupt is the end of it, though the clock may stand a little short of it.
         let took = match &result {
-            Err(error) if is_interrupt(error) => left,
+            Err(error) if is_interrupt(error) => most,
             _ => took,
         };
         let mut shared = shared.lock();
@@ -182,6 +196,23 @@ mod tests {
             c.query_row("select 1", [], |r| r.get::<_, i64>(0))
         });
         assert_eq!(one.unwrap(), 1);
+    }
+
+    #[test]
+    fn one_slow_job_leaves_time_for_the_others_until_all_is_spent() {
+        let conn = Connection::open_in_memory().unwrap();
+        let budget = Budget::millis(25).each(Limit::millis(10));
+        let run = |sql: &str| {
+            budget.enforce(&conn, &Cancel::default(), |c| {
+                c.query_row(sql, [], |r| r.get::<_, i64>(0))
+            })
+        };
+        for _ in 0..2 {
+            assert!(run(ENDLESS).is_some_and(|result| result.is_err()));
+            assert_eq!(run("select 1").unwrap().unwrap(), 1);
+        }
+        assert!(run(ENDLESS).is_some_and(|result| result.is_err()));
+        assert!(run("select 1").is_none());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::db::Database;
 use crate::engine::Page;
 use crate::error::{Error, Result};
 use crate::render::{database_html, database_json, links};
+use crate::search::searchable;
 use crate::text::query::join;
 
 /// Answers a request for a database.
@@ -96,6 +97,8 @@ impl Job {
         });
         let asker = self.app.asker(request);
         database_html::fill_database(&mut context, listing, asker, database, request);
+        let can_search = !searchable(config, &database.name, &listing.schema).is_empty();
+        context.insert("can_search", &can_search);
         let html = self.app.templates.render("database.html", &context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }

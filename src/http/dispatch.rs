@@ -12,8 +12,11 @@ use super::errors;
 use super::incoming::Terms;
 use super::request::Request;
 use super::response::{Response, TEXT, max_age};
-use super::routes::{Format, Route, Special};
-use super::{database, download, index, login, query, row, special, table};
+use super::routes::{Format, Route, SchemaOf, Special};
+use super::{
+    allow_debug, allowed, autocomplete, database, download, index, jump, login, query, row, schema,
+    search, special, table,
+};
 use crate::auth::{Action, Asker, Resource};
 use crate::db::{Database, Version};
 use crate::error::{Error, Result};
@@ -46,16 +49,25 @@ pub async fn answer(
 /// 403 for a page that the asker may not see. Whether it is there is nothing they learn.
 fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
     match route {
-        Route::Index { .. } => asker.check(Action::ViewInstance, Resource::Instance),
+        Route::Index { .. } | Route::Jump | Route::AllowDebug | Route::Allowed { .. } => {
+            asker.check(Action::ViewInstance, Resource::Instance)
+        }
+        Route::Schema { of, .. } => match of {
+            SchemaOf::Site => asker.check(Action::ViewInstance, Resource::Instance),
+            SchemaOf::Database(name) => asker.check(Action::ViewDatabase, Resource::Database(name)),
+            SchemaOf::Table(database, name) => {
+                asker.check(Action::ViewTable, Resource::Table(database, name))
+            }
+        },
         Route::Special { page, .. } => match page {
             Special::Actor => Ok(()),
-            Special::Threads => asker.check(Action::Debug, Resource::Instance),
+            Special::Threads | Special::Actions => asker.check(Action::Debug, Resource::Instance),
             _ => asker.check(Action::ViewInstance, Resource::Instance),
         },
         Route::Download { database } => {
             asker.check(Action::DownloadDatabase, Resource::Database(database))
         }
-        Route::Database { database, .. } => {
+        Route::Database { database, .. } | Route::Search { database, .. } => {
             asker.check(Action::ViewDatabase, Resource::Database(database))
         }
         Route::Query { database, .. } | Route::QueryParameters { database } => {
@@ -66,7 +78,10 @@ fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
         }
         | Route::Row {
             database, table, ..
-        } => asker.check(Action::ViewTable, Resource::Table(database, table)),
+        }
+        | Route::Autocomplete { database, table } => {
+            asker.check(Action::ViewTable, Resource::Table(database, table))
+        }
         Route::AuthToken
         | Route::Logout
         | Route::Static(_)
@@ -90,6 +105,7 @@ async fn page(
             app.statics.file(&name, hash, if_none_match)
         }
         Route::Favicon => app.statics.icon(if_none_match),
+        Route::AllowDebug => allow_debug::show(app, &request),
         Route::AuthToken => login::auth_token(app, &request),
         Route::Logout => login::logout(app, &request),
         Route::Moved { to, keep_query } => Ok(moved(&request, terms, &to, keep_query)),
@@ -142,6 +158,24 @@ fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
             versions.push(database.version()?);
             push_size(&mut address, database);
         }
+        Route::Autocomplete { database, .. }
+        | Route::Search {
+            database,
+            format: Format::Html | Format::Json,
+        }
+        | Route::Schema {
+            of: SchemaOf::Database(database) | SchemaOf::Table(database, _),
+            ..
+        } => versions.push(app.registry.get(database)?.version()?),
+        Route::Jump
+        | Route::Allowed { .. }
+        | Route::Schema {
+            of: SchemaOf::Site, ..
+        } => {
+            for database in app.registry.databases() {
+                versions.push(database.version()?);
+            }
+        }
         Route::Index { .. } => {
             for database in app.registry.databases() {
                 versions.push(database.version()?);
@@ -176,7 +210,6 @@ async fn of_database(
     route: Route,
     seen: Option<Version>,
 ) -> Result<Response> {
-    let if_none_match = terms.if_none_match;
     match route {
         Route::Table {
             database,
@@ -188,13 +221,19 @@ async fn of_database(
             format,
             alternative,
         } => index::show(app, request, format, alternative).await,
-        Route::Download { database } => {
-            download::show(app, &request, &database, if_none_match).await
-        }
+        Route::Download { database } => download::show(app, &request, &database, terms).await,
         Route::Database { database, format } => {
             database::show(app, request, &database, format).await
         }
         Route::Query { database, format } => query::show(app, request, &database, format).await,
+        Route::Schema { of, form } => schema::show(app, request, of, form).await,
+        Route::Jump => jump::show(app, request).await,
+        Route::Allowed { format } => allowed::show(app, request, &format).await,
+        Route::Search { database, format } => search::show(app, request, &database, &format).await,
+        Route::Autocomplete {
+            database,
+            table: name,
+        } => autocomplete::show(app, request, &database, name).await,
         Route::QueryParameters { database } => query::show_parameters(app, &request, &database),
         Route::Row {
             database,

@@ -5,7 +5,7 @@
 //! no more memory than a chunk.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ use futures_util::stream;
 use tokio::task::spawn_blocking;
 
 use super::app::App;
+use super::incoming::Terms;
+use super::ranges::{Part, part};
 use super::request::Request;
 use super::response::{Body, BodyStream, Response, TEXT};
 use super::statics::names_etag;
@@ -29,7 +31,7 @@ pub async fn show(
     app: &Arc<App>,
     request: &Request,
     database: &str,
-    if_none_match: Option<&str>,
+    terms: &Terms<'_>,
 ) -> Result<Response> {
     let database = app
         .registry
@@ -47,23 +49,52 @@ pub async fn show(
     let (etag, file, length) = spawn_blocking(move || open(&opened))
         .await
         .map_err(|error| Error::Internal(format!("opening a file: {error}")))??;
-    if if_none_match.is_some_and(|header| names_etag(header, &etag)) {
+    if terms
+        .if_none_match
+        .is_some_and(|header| names_etag(header, &etag))
+    {
         return Ok(Response::whole(200, TEXT, Bytes::new())
             .header("etag", etag)
             .not_modified());
     }
     let name = database.path.as_deref().and_then(Path::file_name);
     let name = name.unwrap_or_default().to_string_lossy();
-    let pieces: BodyStream = if request.method == "HEAD" {
+    let is_head = request.method == "HEAD";
+    // Ranges are of what GET would give (RFC 9110, 14.2).
+    let part = match terms.range.filter(|_| !is_head) {
+        None => Part::Whole,
+        Some(range) => part(range, terms.if_range, &etag, length),
+    };
+    let (status, first, count) = match part {
+        Part::Whole => (200, 0, length),
+        Part::Range { first, last } => (206, first, last - first + 1),
+        Part::Unsatisfiable => return Ok(unsatisfiable(length)),
+    };
+    let pieces: BodyStream = if is_head {
         Box::pin(stream::empty())
     } else {
-        Box::pin(chunks(file, length))
+        Box::pin(chunks(file, first, count))
     };
-    let mut response = Response::whole(200, "application/octet-stream", Bytes::new())
+    let mut response = Response::whole(status, "application/octet-stream", Bytes::new())
         .header("content-disposition", attachment(&name))
+        .header("accept-ranges", "bytes")
         .header("etag", etag);
-    response.body = Body::Sized { length, pieces };
+    if let Part::Range { first, last } = part {
+        response = response.header("content-range", format!("bytes {first}-{last}/{length}"));
+    }
+    response.body = Body::Sized {
+        length: count,
+        pieces,
+    };
     Ok(response)
+}
+
+/// 416: the file has no such bytes. It says how many it has.
+fn unsatisfiable(length: u64) -> Response {
+    let message = format!("The file has {length} bytes: ask for a range within them");
+    Response::whole(416, TEXT, message)
+        .header("accept-ranges", "bytes")
+        .header("content-range", format!("bytes */{length}"))
 }
 
 /// The entity tag, which takes reading the whole file the first time; the file and its length.
@@ -79,24 +110,26 @@ fn open(database: &Database) -> Result<(String, File, u64)> {
     Ok((format!("\"{hash}\""), file, length))
 }
 
-/// The next `left` bytes of a file. Ends with an error, which cuts the
+/// `count` bytes of a file from `first` on. Ends with an error, which cuts the
 /// connection, if the file has fewer.
 fn chunks(
     file: File,
-    left: u64,
+    first: u64,
+    count: u64,
 ) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send + use<> {
-    stream::try_unfold((file, left), |(file, left)| async move {
+    stream::try_unfold((file, first, count), |(file, at, left)| async move {
         if left == 0 {
             return Ok(None);
         }
-        let read = spawn_blocking(move || read(file, left.min(CHUNK)));
+        let read = spawn_blocking(move || read(file, at, left.min(CHUNK)));
         let (bytes, file) = read.await.map_err(io::Error::other)??;
-        let left = left - bytes.len() as u64;
-        Ok(Some((bytes, (file, left))))
+        let count = bytes.len() as u64;
+        Ok(Some((bytes, (file, at + count, left - count))))
     })
 }
 
-fn read(mut file: File, count: u64) -> io::Result<(Bytes, File)> {
+fn read(mut file: File, at: u64, count: u64) -> io::Result<(Bytes, File)> {
+    file.seek(SeekFrom::Start(at))?;
     let mut bytes = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
     file.by_ref().take(count).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == count {
@@ -137,7 +170,6 @@ mod tests {
     fn file(bytes: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        io::Seek::rewind(&mut file).unwrap();
         file
     }
 
@@ -145,14 +177,20 @@ mod tests {
     async fn a_file_comes_whole_in_chunks() {
         let content: Vec<u8> = (0..=255).cycle().take(600_000).collect();
         let length = content.len() as u64;
-        let pieces: Vec<Bytes> = chunks(file(&content), length).try_collect().await.unwrap();
+        let pieces: Vec<Bytes> = chunks(file(&content), 0, length)
+            .try_collect()
+            .await
+            .unwrap();
         assert_eq!(pieces.len(), 3);
         assert_eq!(pieces.concat(), content);
+        let part = chunks(file(&content), 300_000, 290_000);
+        let part: Vec<Bytes> = part.try_collect().await.unwrap();
+        assert_eq!(part.concat(), content[300_000..590_000]);
     }
 
     #[actix_web::test]
     async fn a_file_that_has_become_shorter_ends_with_an_error() {
-        let pieces: io::Result<Vec<Bytes>> = chunks(file(b"short"), 100).try_collect().await;
+        let pieces: io::Result<Vec<Bytes>> = chunks(file(b"short"), 0, 100).try_collect().await;
         assert_eq!(pieces.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 

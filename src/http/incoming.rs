@@ -7,7 +7,7 @@ use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH,
-    ORIGIN,
+    IF_RANGE, ORIGIN, RANGE,
 };
 
 use super::csrf::Initiator;
@@ -18,6 +18,9 @@ use crate::text::query::QueryString;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
+/// Addresses that answer in JSON without saying so.
+const SPEAK_JSON: [&str; 2] = ["/-/jump", "/-/autocomplete"];
+
 /// In which form an error is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorForm {
@@ -25,7 +28,7 @@ pub enum ErrorForm {
     Html,
     /// An object, for paths that end in `.json`.
     Json,
-    /// A line of text, for paths that end in `.csv`.
+    /// A line of text, for paths that end in `.csv` or `.md`.
     Text,
 }
 
@@ -33,7 +36,8 @@ impl ErrorForm {
     fn of(path: &str) -> Self {
         match path.rsplit_once('.') {
             Some((_, "json")) => Self::Json,
-            Some((_, "csv")) => Self::Text,
+            Some((_, "csv" | "md")) => Self::Text,
+            _ if SPEAK_JSON.iter().any(|end| path.ends_with(end)) => Self::Json,
             _ => Self::Html,
         }
     }
@@ -73,6 +77,10 @@ pub struct Terms<'h> {
     pub accept_encoding: Option<&'h str>,
     /// The `If-None-Match` header.
     pub if_none_match: Option<&'h str>,
+    /// The `Range` header.
+    pub range: Option<&'h str>,
+    /// The `If-Range` header.
+    pub if_range: Option<&'h str>,
 }
 
 /// Takes a request of actix-web apart.
@@ -106,6 +114,8 @@ pub fn read<'h>(http: &'h HttpRequest, settings: &Settings) -> (Request, Terms<'
         },
         accept_encoding: header(ACCEPT_ENCODING),
         if_none_match: header(IF_NONE_MATCH),
+        range: header(RANGE),
+        if_range: header(IF_RANGE),
     };
     let host = header(HOST)
         .or(uri.host())
@@ -204,6 +214,8 @@ mod tests {
             ("/fx/t.json", ErrorForm::Json),
             ("/no/such/page/at/all.json", ErrorForm::Json),
             ("/fx/t.csv", ErrorForm::Text),
+            ("/fx/-/schema.md", ErrorForm::Text),
+            ("/fx/t/-/autocomplete", ErrorForm::Json),
             ("/fx/t", ErrorForm::Html),
             ("/fx/t~2Ejson", ErrorForm::Html),
         ] {

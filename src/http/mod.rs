@@ -7,8 +7,11 @@
 //! [`special`]. No page of the rest knows of actix-web.
 
 mod access_log;
+mod allow_debug;
+mod allowed;
 mod answers;
 pub mod app;
+mod autocomplete;
 mod blob;
 mod browser;
 pub mod compression;
@@ -22,16 +25,20 @@ mod embedded;
 mod errors;
 mod incoming;
 mod index;
+mod jump;
 pub mod lenient;
 pub mod listen;
 mod login;
 mod query;
 mod query_csv;
+mod ranges;
 pub mod request;
 mod respond;
 pub mod response;
 pub mod routes;
 mod row;
+mod schema;
+mod search;
 mod security;
 pub mod shutdown;
 mod special;

@@ -53,6 +53,40 @@ impl Format {
     }
 }
 
+/// What a schema page shows the SQL of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SchemaOf {
+    /// All databases.
+    Site,
+    /// A database.
+    Database(String),
+    /// A table or view: the names of its database and its own.
+    Table(String, String),
+}
+
+/// In which form a schema page is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemaForm {
+    /// No extension.
+    Html,
+    /// `.json`
+    Json,
+    /// `.md`
+    Markdown,
+}
+
+impl SchemaForm {
+    /// The form that `schema`, `schema.json` or `schema.md` asks for.
+    fn of(segment: &str) -> Option<Self> {
+        Some(match segment {
+            "schema" => Self::Html,
+            "schema.json" => Self::Json,
+            "schema.md" => Self::Markdown,
+            _ => return None,
+        })
+    }
+}
+
 /// A page that shows what the server knows of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Special {
@@ -70,6 +104,8 @@ pub enum Special {
     Plugins,
     /// `/-/actor`
     Actor,
+    /// `/-/actions`
+    Actions,
 }
 
 impl Special {
@@ -83,6 +119,7 @@ impl Special {
             Self::Config => "config",
             Self::Plugins => "plugins",
             Self::Actor => "actor",
+            Self::Actions => "actions",
         }
     }
 
@@ -95,6 +132,7 @@ impl Special {
             "config" => Self::Config,
             "plugins" => Self::Plugins,
             "actor" => Self::Actor,
+            "actions" => Self::Actions,
             _ => return None,
         })
     }
@@ -121,6 +159,36 @@ pub enum Route {
     Special {
         /// Which.
         page: Special,
+        /// HTML or JSON.
+        format: Format,
+    },
+    /// The SQL that made databases and tables.
+    Schema {
+        /// Which.
+        of: SchemaOf,
+        /// HTML, JSON or Markdown.
+        form: SchemaForm,
+    },
+    /// A form to try an `allow` block with.
+    AllowDebug,
+    /// What who asks may do.
+    Allowed {
+        /// HTML or JSON.
+        format: Format,
+    },
+    /// Databases, tables and views by a part of their name.
+    Jump,
+    /// Rows of a table by a part of their label.
+    Autocomplete {
+        /// The database.
+        database: String,
+        /// The table.
+        table: String,
+    },
+    /// A search of all tables of a database that can be searched.
+    Search {
+        /// The database.
+        database: String,
         /// HTML or JSON.
         format: Format,
     },
@@ -208,6 +276,14 @@ fn fixed(rest: &str) -> Option<Route> {
             keep_query: false,
         },
         "favicon.ico" => Route::Favicon,
+        "-/jump" | "-/jump.json" => Route::Jump,
+        "-/allow-debug" => Route::AllowDebug,
+        "-/allowed" => Route::Allowed {
+            format: Format::Html,
+        },
+        "-/allowed.json" => Route::Allowed {
+            format: Format::Json,
+        },
         "-/auth-token" => Route::AuthToken,
         "-/logout" => Route::Logout,
         _ => return None,
@@ -218,6 +294,10 @@ fn fixed(rest: &str) -> Option<Route> {
 fn about(rest: &str) -> Option<Route> {
     if let Some(file) = rest.strip_prefix("static/") {
         return Some(Route::Static(file.to_owned()));
+    }
+    if let Some(form) = SchemaForm::of(rest) {
+        let of = SchemaOf::Site;
+        return Some(Route::Schema { of, form });
     }
     let (name, format) = match rest.strip_suffix(".json") {
         Some(name) => (name, Format::Json),
@@ -264,9 +344,9 @@ fn by_segments(rest: &str) -> Option<Route> {
         (Some(database), Some(table), Some(last), None) => {
             let database = name(database)?;
             if table == "-"
-                && let Some(("query", format)) = name_and_format(last)
+                && let Some(page) = of_database(&database, last)
             {
-                return Some(Route::Query { database, format });
+                return Some(page);
             }
             if table.is_empty() || last.is_empty() {
                 return None;
@@ -283,8 +363,35 @@ fn by_segments(rest: &str) -> Option<Route> {
             let database = name(database)?;
             Some(Route::QueryParameters { database })
         }
+        (Some(database), Some(table), Some("-"), Some(last)) => {
+            let (database, table) = (name(database)?, name(table)?);
+            of_table(database, table, last)
+        }
         _ => None,
     }
+}
+
+/// What stands below `/{database}/-/`, besides rows of a table called minus.
+fn of_database(database: &str, last: &str) -> Option<Route> {
+    let database = database.to_owned();
+    if let Some(form) = SchemaForm::of(last) {
+        let of = SchemaOf::Database(database);
+        return Some(Route::Schema { of, form });
+    }
+    match name_and_format(last)? {
+        ("query", format) => Some(Route::Query { database, format }),
+        ("search", format) => Some(Route::Search { database, format }),
+        _ => None,
+    }
+}
+
+/// What stands below `/{database}/{table}/-/`.
+fn of_table(database: String, table: String, last: &str) -> Option<Route> {
+    if let Some(form) = SchemaForm::of(last) {
+        let of = SchemaOf::Table(database, table);
+        return Some(Route::Schema { of, form });
+    }
+    (last == "autocomplete").then_some(Route::Autocomplete { database, table })
 }
 
 /// A name alone: a dot would have to be encoded.
@@ -395,6 +502,7 @@ mod tests {
             Special::Config,
             Special::Plugins,
             Special::Actor,
+            Special::Actions,
         ] {
             let name = page.name();
             assert_eq!(
@@ -422,6 +530,51 @@ mod tests {
             table("-", "versions", Format::Csv)
         );
         assert_eq!(resolve("/-/versions/"), Route::Nothing);
+    }
+
+    #[test]
+    fn schemas_have_three_forms_at_three_levels() {
+        let schema = |of: &SchemaOf, form| Route::Schema {
+            of: of.clone(),
+            form,
+        };
+        for (path, of) in [
+            ("/-/schema", SchemaOf::Site),
+            ("/a~2Eb/-/schema", SchemaOf::Database("a.b".into())),
+            (
+                "/data/a~2Fb/-/schema",
+                SchemaOf::Table("data".into(), "a/b".into()),
+            ),
+        ] {
+            let at = |extension| resolve(&format!("{path}{extension}"));
+            assert_eq!(at(""), schema(&of, SchemaForm::Html));
+            assert_eq!(at(".json"), schema(&of, SchemaForm::Json));
+            assert_eq!(at(".md"), schema(&of, SchemaForm::Markdown));
+            assert!(!matches!(at(".csv"), Route::Schema { .. }), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_finds_things_by_a_part_of_their_name_has_addresses_of_its_own() {
+        assert_eq!(resolve("/-/jump"), Route::Jump);
+        assert_eq!(resolve("/-/jump.json"), Route::Jump);
+        assert_eq!(resolve("/-/allow-debug"), Route::AllowDebug);
+        let autocomplete = Route::Autocomplete {
+            database: "data".into(),
+            table: "two words".into(),
+        };
+        assert_eq!(resolve("/data/two+words/-/autocomplete"), autocomplete);
+        assert_eq!(
+            resolve("/data/t/-/autocomplete.json"),
+            Route::Nothing,
+            "it has one form"
+        );
+        let search = |format| Route::Search {
+            database: "data".into(),
+            format,
+        };
+        assert_eq!(resolve("/data/-/search"), search(Format::Html));
+        assert_eq!(resolve("/data/-/search.json"), search(Format::Json));
     }
 
     #[test]

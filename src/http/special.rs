@@ -26,6 +26,7 @@ impl Fixed {
             (Special::Config, config.redacted()),
             (Special::Plugins, json!([])),
             (Special::Actor, json!({"actor": null})),
+            (Special::Actions, actions()),
         ];
         let written = pages.into_iter().map(|(page, value)| {
             let json = Bytes::from(with_ok(value.clone()).to_string());
@@ -87,6 +88,32 @@ fn value(app: &App, request: &Request, page: Special) -> Result<Value> {
         }),
         fixed => return Err(Error::Internal(format!("/-/{} is not fixed", fixed.name()))),
     })
+}
+
+/// What a rule can allow or forbid, with the words of Datasette's `/-/actions.json`.
+fn actions() -> Value {
+    let mut actions = Action::ALL;
+    actions.sort_unstable_by_key(|action| action.name());
+    let actions = actions.into_iter().map(|action| {
+        let (takes_parent, takes_child, class) = match action {
+            Action::ViewInstance | Action::Debug => (false, false, None),
+            Action::ViewDatabase | Action::DownloadDatabase | Action::ExecuteSql => {
+                (true, false, Some("DatabaseResource"))
+            }
+            Action::ViewTable => (true, true, Some("TableResource")),
+            Action::ViewQuery => (true, true, Some("QueryResource")),
+        };
+        json!({
+            "name": action.name(),
+            "abbr": action.abbreviation(),
+            "description": action.description(),
+            "takes_parent": takes_parent,
+            "takes_child": takes_child,
+            "resource_class": class,
+            "also_requires": action.requires().map(Action::name),
+        })
+    });
+    json!({"actions": actions.collect::<Vec<_>>()})
 }
 
 fn databases(app: &App, asker: Asker<'_>) -> Value {

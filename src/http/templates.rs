@@ -64,6 +64,7 @@ impl Templates {
         shared.insert("base", base);
         shared.insert("app_css_url", &statics.url(base, "app.css"));
         shared.insert("table_js_url", &statics.url(base, "table.js"));
+        shared.insert("jump_js_url", &statics.url(base, "jump.js"));
         shared.insert("version", env!("CARGO_PKG_VERSION"));
         for key in ["extra_css_urls", "extra_js_urls"] {
             shared.insert(key, &extra_urls(config, key));

@@ -24,6 +24,14 @@ struct TableLine<'a> {
     hidden: bool,
     count_text: String,
     columns: Vec<ColumnName<'a>>,
+    /// The tables that its foreign keys lead to, each once.
+    refers_to: Vec<Reference<'a>>,
+}
+
+#[derive(Serialize)]
+struct Reference<'a> {
+    name: &'a str,
+    path: String,
 }
 
 #[derive(Serialize)]
@@ -125,6 +133,8 @@ pub fn fill_database(
     );
     context.insert("allow_sql", &asker.may_run_sql(&database.name));
     context.insert("query_url", &format!("{path}/-/query"));
+    context.insert("search_url", &format!("{path}/-/search"));
+    context.insert("schema_url", &format!("{path}/-/schema"));
 }
 
 fn table_line<'a>(listed: &'a ListedTable, database: &str) -> TableLine<'a> {
@@ -139,7 +149,22 @@ fn table_line<'a>(listed: &'a ListedTable, database: &str) -> TableLine<'a> {
         hidden: listed.hidden,
         count_text: count_text(listed.count),
         columns: listed.table.columns.iter().map(column).collect(),
+        refers_to: refers_to(listed, database),
     }
+}
+
+fn refers_to<'a>(listed: &'a ListedTable, database: &str) -> Vec<Reference<'a>> {
+    let mut names: Vec<&str> = Vec::new();
+    for key in &listed.keys.outgoing {
+        if !names.contains(&key.other_table.as_str()) {
+            names.push(&key.other_table);
+        }
+    }
+    let references = names.into_iter().map(|name| Reference {
+        name,
+        path: links::table(database, name),
+    });
+    references.collect()
 }
 
 fn link<'a>(table: &'a Table, database: &str, count: Option<i64>) -> Link<'a> {

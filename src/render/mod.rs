@@ -16,6 +16,8 @@ pub mod query_html;
 pub mod query_json;
 pub mod row_html;
 pub mod row_json;
+pub mod search_html;
+pub mod search_json;
 pub mod table_html;
 
 /// What the URLs in a page are made from.

@@ -6,6 +6,7 @@
 //! foreign keys, counts of the rows that refer to it ([`incoming`]); [`page`] is
 //! what comes out.
 
+pub mod autocomplete;
 pub mod execute;
 pub mod incoming;
 pub mod page;

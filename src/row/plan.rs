@@ -38,7 +38,8 @@ pub struct RowPlan {
 }
 
 impl RowPlan {
-    /// Writes the plan. [`Error::BadRequest`] for a key that does not fit the table.
+    /// Writes the plan. [`Error::BadRequest`] for a key that does not fit the table,
+    /// [`Error::NotFound`] if its rows have no pages.
     pub fn new(request: &RowRequest, table: &Arc<Table>) -> Result<Self> {
         if let Some(reason) = &table.broken {
             return Err(Error::InvalidSql(format!(
@@ -48,7 +49,7 @@ impl RowPlan {
         }
         let (key, key_columns) = key_of(table);
         if key == Key::None {
-            return Err(Error::BadRequest(format!(
+            return Err(Error::NotFound(format!(
                 "{} has no key: its rows have no pages of their own",
                 table.name
             )));

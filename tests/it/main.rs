@@ -24,6 +24,7 @@ mod kept;
 mod limits;
 mod listen;
 mod modes;
+mod pages;
 mod paging;
 mod random;
 mod raw_targets;
