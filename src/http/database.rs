@@ -95,7 +95,7 @@ impl Job {
             actor: request.actor.as_deref(),
         });
         let asker = self.app.asker(request);
-        database_html::fill_database(&mut context, listing, asker, database, request);
+        database_html::fill_database(&mut context, listing, config, asker, database, request);
         let html = self.app.templates.render("database.html", &context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }

@@ -13,7 +13,7 @@ use super::incoming::Terms;
 use super::request::Request;
 use super::response::{Response, TEXT, max_age};
 use super::routes::{Format, Route, Special};
-use super::{database, download, index, login, query, row, special, table};
+use super::{database, download, index, login, queries, query, row, special, stored, table};
 use crate::auth::{Action, Asker, Resource};
 use crate::db::{Database, Version};
 use crate::error::{Error, Result};
@@ -31,12 +31,14 @@ pub async fn answer(
     if !is_read && request.method != "OPTIONS" {
         terms.initiator.check()?;
     }
+    let route = stored::resolve(app, route).await?;
     if route != Route::Nothing {
         permit(app.asker(&request), &route)?;
     }
     match &*request.method {
         _ if is_read => page(app, request, terms, route).await,
         "POST" if route == Route::Logout => login::logout(app, &request),
+        "POST" if let Route::StoredQuery { .. } = route => Err(stored::posted(app, &route)),
         _ if route == Route::Nothing => Err(errors::nothing()),
         "OPTIONS" => Ok(Response::whole(200, TEXT, "ok").header("allow", "HEAD, GET")),
         _ => Err(Error::MethodNotAllowed),
@@ -61,6 +63,16 @@ fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
         Route::Query { database, .. } | Route::QueryParameters { database } => {
             asker.check(Action::ExecuteSql, Resource::Database(database))
         }
+        Route::Queries { database: None, .. } => {
+            asker.check(Action::ViewInstance, Resource::Instance)
+        }
+        Route::Queries {
+            database: Some(database),
+            ..
+        } => asker.check(Action::ViewDatabase, Resource::Database(database)),
+        Route::StoredQuery {
+            database, query, ..
+        } => asker.check(Action::ViewQuery, Resource::Query(database, query)),
         Route::Table {
             database, table, ..
         }
@@ -196,6 +208,14 @@ async fn of_database(
         }
         Route::Query { database, format } => query::show(app, request, &database, format).await,
         Route::QueryParameters { database } => query::show_parameters(app, &request, &database),
+        Route::Queries { database, format } => {
+            queries::show(app, &request, database.as_deref(), &format)
+        }
+        Route::StoredQuery {
+            database,
+            query: name,
+            format,
+        } => stored::show(app, request, terms, &database, &name, format).await,
         Route::Row {
             database,
             table: name,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName, IF_NONE_MATCH,
     ORIGIN,
 };
 
@@ -73,6 +73,8 @@ pub struct Terms<'h> {
     pub accept_encoding: Option<&'h str>,
     /// The `If-None-Match` header.
     pub if_none_match: Option<&'h str>,
+    /// All headers, for stored queries that ask for one.
+    pub headers: &'h HeaderMap,
 }
 
 /// Takes a request of actix-web apart.
@@ -106,6 +108,7 @@ pub fn read<'h>(http: &'h HttpRequest, settings: &Settings) -> (Request, Terms<'
         },
         accept_encoding: header(ACCEPT_ENCODING),
         if_none_match: header(IF_NONE_MATCH),
+        headers: http.headers(),
     };
     let host = header(HOST)
         .or(uri.host())

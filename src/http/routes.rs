@@ -156,6 +156,22 @@ pub enum Route {
         /// The database.
         database: String,
     },
+    /// A list of stored queries.
+    Queries {
+        /// Of which database; `None` for all.
+        database: Option<String>,
+        /// HTML or JSON.
+        format: Format,
+    },
+    /// A stored query. No path alone leads here: a table of that name comes first.
+    StoredQuery {
+        /// The database.
+        database: String,
+        /// The query.
+        query: String,
+        /// HTML, JSON, CSV or a blob.
+        format: Format,
+    },
     /// A table, a view or a stored query.
     Table {
         /// The database.
@@ -223,6 +239,10 @@ fn about(rest: &str) -> Option<Route> {
         Some(name) => (name, Format::Json),
         None => (rest, Format::Html),
     };
+    if name == "queries" {
+        let database = None;
+        return Some(Route::Queries { database, format });
+    }
     Special::of(name).map(|page| Route::Special { page, format })
 }
 
@@ -263,10 +283,15 @@ fn by_segments(rest: &str) -> Option<Route> {
         }
         (Some(database), Some(table), Some(last), None) => {
             let database = name(database)?;
-            if table == "-"
-                && let Some(("query", format)) = name_and_format(last)
-            {
-                return Some(Route::Query { database, format });
+            if table == "-" {
+                match name_and_format(last) {
+                    Some(("query", format)) => return Some(Route::Query { database, format }),
+                    Some(("queries", format)) => {
+                        let database = Some(database);
+                        return Some(Route::Queries { database, format });
+                    }
+                    _ => {}
+                }
             }
             if table.is_empty() || last.is_empty() {
                 return None;
@@ -561,9 +586,18 @@ mod tests {
         assert_eq!(resolve("/data/-/query"), query(Format::Html));
         assert_eq!(resolve("/data/-/query.json"), query(Format::Json));
         assert_eq!(resolve("/data/-/query.csv"), query(Format::Csv));
+        let queries = |database: Option<&str>, format| Route::Queries {
+            database: database.map(str::to_owned),
+            format,
+        };
         assert_eq!(
             resolve("/data/-/queries"),
-            row("data", "-", "queries", Format::Html)
+            queries(Some("data"), Format::Html)
+        );
+        assert_eq!(resolve("/-/queries.json"), queries(None, Format::Json));
+        assert_eq!(
+            resolve("/data/-/others"),
+            row("data", "-", "others", Format::Html)
         );
     }
 
