@@ -13,10 +13,20 @@ use crate::table::rows::Rows;
 use crate::text::css;
 use crate::text::query::join;
 
+/// A result of more columns offers no facets: the links would hide it.
+const MOST_OFFERS: usize = 20;
+
 #[derive(Serialize)]
 struct Parameter<'a> {
     name: &'a str,
     value: &'a str,
+}
+
+/// A link that adds a facet.
+#[derive(Serialize)]
+struct FacetOffer<'a> {
+    name: &'a str,
+    url: String,
 }
 
 #[derive(Serialize)]
@@ -93,6 +103,7 @@ pub fn fill(context: &mut Context, s: &Sources<'_>, error: &str) {
     context.insert("rows_html", &rows_html);
     context.insert("plan", &plan);
     context.insert("facets", &query_facets::boxes(s));
+    context.insert("facet_offers", &facet_offers(s));
     context.insert("facets_timed_out", &page.facets_timed_out);
     context.insert("export_json_url", &links::in_format(s.http, "json", &[]));
     let csv_url = links::in_format(s.http, "csv", &[("_size", "max")]);
@@ -107,6 +118,29 @@ fn fill_sql_switch(context: &mut Context, s: &Sources<'_>) {
     let is_switched = given(&s.http.query, switch);
     context.insert("hide_sql", &(hides != is_switched));
     context.insert("sql_switch", if is_switched { switch } else { "" });
+}
+
+/// Links that add a facet, for the columns that have none.
+fn facet_offers<'s>(s: &Sources<'s>) -> Vec<FacetOffer<'s>> {
+    let columns = &s.page.rows.columns;
+    let is_offered = s.config.settings.allow_facet
+        && !s.page.rows.is_empty()
+        && columns.len() <= MOST_OFFERS
+        && !explains(&s.request.sql);
+    let has_none = |name: &&String| {
+        let same = columns.iter().filter(|other| other == name).count();
+        same == 1 && s.request.facets.iter().all(|facet| facet.column != **name)
+    };
+    let offered = columns.iter().filter(|_| is_offered).filter(has_none);
+    offered
+        .map(|name| {
+            let query = s.http.query.with_added(&[("_facet", Some(name))]);
+            FacetOffer {
+                name,
+                url: s.http.prefixed(&join(&s.http.path, &query)),
+            }
+        })
+        .collect()
 }
 
 /// The SQL page with the SQL of a stored query and its arguments.

@@ -8,7 +8,7 @@ use super::filters::Params;
 /// Rows that get their room before the first has come; more make more.
 const ROWS_AT_FIRST: usize = 128;
 /// Bytes of one row at the most: SQL can make a row of thousands of long values.
-const LONGEST_ROW: usize = 512 << 20;
+const LONGEST_ROW: usize = 256 << 20;
 
 /// The rows of a page, row after row in one block.
 #[derive(Debug, Default, Clone)]
