@@ -127,7 +127,9 @@ fn refusal(context: &AuthContext<'_>, rules: &Rules) -> Option<Error> {
             Some(bad("Statements about transactions are not allowed"))
         }
         AuthAction::Function { function_name } if is_one_of(&FUNCTIONS, function_name) => {
-            Some(bad(&format!("{function_name}() is not allowed")))
+            Some(Error::InvalidSql(format!(
+                "not authorized: {function_name}() is not allowed"
+            )))
         }
         AuthAction::Pragma {
             pragma_name,
