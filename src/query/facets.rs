@@ -87,31 +87,40 @@ fn position(columns: &[String], facet: &FacetRequest) -> Result<usize> {
 /// SQL that counts one facet. The columns get names of their own: those of a query may be
 /// anything, and the same twice.
 fn sql(request: &QueryRequest, width: usize, position: usize, facet: &FacetRequest) -> String {
-    let names: Vec<String> = (0..width).map(|n| format!("c{n}")).collect();
-    let query = format!(
-        "with facet_of({}) as (\n{}\n) ",
-        names.join(", "),
-        statement(&request.sql)
-    );
+    let query = statement(&request.sql);
+    let name = unused_name(query);
+    let columns: Vec<String> = (0..width).map(|n| format!("c{n}")).collect();
+    let columns = columns.join(", ");
     let values = match facet.kind {
-        FacetKind::Column => format!("select c{position} as v from facet_of"),
+        FacetKind::Column => format!("select c{position} as v from {name}"),
         FacetKind::Date => {
             let day = day(&format!("c{position}"));
-            format!("select {day} as v from facet_of")
+            format!("select {day} as v from {name}")
         }
         // An element that a row has twice counts once.
         FacetKind::Array => format!(
             "select distinct n, j.value as v from \
-             (select row_number() over () as n, c{position} as a from facet_of), \
+             (select row_number() over () as n, c{position} as a from {name}), \
              json_each({}) j",
             array("a")
         ),
     };
     let limit = request.facet_size + 1;
     format!(
-        "{query}select v, count(*) from ({values}) where v is not null \
+        "with {name}({columns}) as (\n{query}\n) \
+         select v, count(*) from ({values}) where v is not null \
          group by 1 order by 2 desc, 1 limit {limit}"
     )
+}
+
+/// A name that the SQL does not use.
+fn unused_name(sql: &str) -> String {
+    let sql = sql.to_ascii_lowercase();
+    let mut name = "facet_of".to_owned();
+    while sql.contains(&name) {
+        name.push('_');
+    }
+    name
 }
 
 /// The day of a date. Texts that begin with a letter are none, but to `date()` some mean today.
@@ -230,6 +239,7 @@ mod tests {
         let request =
             QueryRequest::parse(&query, crate::table::arguments::Format::Json, &settings).unwrap();
         let sql = sql(&request, 1, 0, &request.facets[0]);
+        assert_eq!(unused_name("select * from Facet_of"), "facet_of_");
         assert!(
             sql.starts_with("with facet_of(c0) as (\nselect 1\n) select v"),
             "{sql}"

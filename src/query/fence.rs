@@ -126,11 +126,9 @@ fn refusal(context: &AuthContext<'_>, rules: &Rules) -> Option<Error> {
         AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => {
             Some(bad("Statements about transactions are not allowed"))
         }
-        AuthAction::Function { function_name } if is_one_of(&FUNCTIONS, function_name) => {
-            Some(Error::InvalidSql(format!(
-                "not authorized: {function_name}() is not allowed"
-            )))
-        }
+        AuthAction::Function { function_name } if is_one_of(&FUNCTIONS, function_name) => Some(
+            Error::InvalidSql(format!("not authorized: {function_name}() is not allowed")),
+        ),
         AuthAction::Pragma {
             pragma_name,
             pragma_value,
