@@ -46,7 +46,7 @@ fn base62(text: &str) -> Option<u64> {
 }
 
 /// The value of the cookie called `name` in a `Cookie` header.
-pub(super) fn find<'h>(header: &'h str, name: &str) -> Option<&'h str> {
+pub fn find<'h>(header: &'h str, name: &str) -> Option<&'h str> {
     header.split(';').find_map(|pair| {
         let value = pair.trim().strip_prefix(name)?.strip_prefix('=')?;
         Some(value.trim().trim_matches('"'))

@@ -4,6 +4,7 @@
 
 pub mod file;
 mod metadata;
+mod queries;
 mod references;
 pub mod settings;
 mod table;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::auth::AccessOptions;
 pub use metadata::Metadata;
+pub use queries::{StoredQueries, StoredQuery};
 use references::{MASK, Resolved, is_reference};
 pub use settings::Settings;
 pub use table::{FacetConfig, Size, TableConfig};
@@ -40,7 +42,9 @@ const TOP_KEYS: [&str; 9] = [
 pub struct DatabaseConfig {
     /// Title, description, source and so on.
     pub metadata: Metadata,
-    /// The whole entry of the configuration, for its stored queries and access rules.
+    /// Its stored queries.
+    pub queries: StoredQueries,
+    /// The whole entry of the configuration, for its access rules.
     pub raw: Map<String, Value>,
     tables: HashMap<String, TableConfig>,
 }
@@ -87,7 +91,7 @@ impl Config {
         file::move_options(&mut metadata.shown.clone(), &mut shown);
         let (mut metadata, mut config) = (metadata.values, config.values);
         file::move_options(&mut metadata, &mut config);
-        let databases = read_databases(&metadata, &config);
+        let databases = read_databases(&metadata, &config)?;
         Ok(Self {
             settings,
             instance: Metadata::read(&metadata, &["databases"]),
@@ -187,7 +191,7 @@ fn unknown_keys(config: &Map<String, Value>) -> Vec<String> {
 fn read_databases(
     metadata: &Map<String, Value>,
     config: &Map<String, Value>,
-) -> HashMap<String, DatabaseConfig> {
+) -> Result<HashMap<String, DatabaseConfig>, String> {
     fn databases(map: &Map<String, Value>) -> Option<&Map<String, Value>> {
         map.get("databases").and_then(Value::as_object)
     }
@@ -203,7 +207,11 @@ fn read_databases(
         .flat_map(Map::keys)
         .map(|name| {
             let (metadata, config) = (entry(metadata, name), entry(config, name));
+            let queries = config.as_ref().map(StoredQueries::read).transpose();
             let read = DatabaseConfig {
+                queries: queries
+                    .map_err(|reason| format!("databases.{name}.{reason}"))?
+                    .unwrap_or_default(),
                 metadata: metadata
                     .as_ref()
                     .map(|metadata| Metadata::read(metadata, &["tables", "queries"]))
@@ -211,7 +219,7 @@ fn read_databases(
                 tables: table::read_tables(config.as_ref(), metadata.as_ref()),
                 raw: config.unwrap_or_default(),
             };
-            (name.clone(), read)
+            Ok((name.clone(), read))
         })
         .collect()
 }

@@ -27,7 +27,7 @@ pub struct Database {
     /// Whether it lives in memory.
     pub is_memory: bool,
     /// Whether other databases are attached, whose changes its version does not tell.
-    pub(super) has_attached: bool,
+    pub has_attached: bool,
     pub(super) opened: ShardedLock<Arc<Opened>>,
     /// Opens the file to write, once, so that SQLite undoes what a program left half done.
     pub(super) roll_back: Box<dyn Fn() -> rusqlite::Result<()> + Send + Sync>,

@@ -96,7 +96,7 @@ impl Job {
             actor: request.actor.as_deref(),
         });
         let asker = self.app.asker(request);
-        database_html::fill_database(&mut context, listing, asker, database, request);
+        database_html::fill_database(&mut context, listing, config, asker, database, request);
         let can_search = !searchable(config, &database.name, &listing.schema).is_empty();
         context.insert("can_search", &can_search);
         let html = self.app.templates.render("database.html", &context)?;

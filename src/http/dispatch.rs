@@ -14,8 +14,8 @@ use super::request::Request;
 use super::response::{Response, TEXT, max_age};
 use super::routes::{Format, Route, SchemaOf, Special};
 use super::{
-    allow_debug, allowed, autocomplete, database, download, index, jump, login, query, row, schema,
-    search, special, table,
+    allow_debug, allowed, autocomplete, database, download, index, jump, login, queries, query, row,
+    schema, search, special, stored, table,
 };
 use crate::auth::{Action, Asker, Resource};
 use crate::db::{Database, Version};
@@ -34,12 +34,14 @@ pub async fn answer(
     if !is_read && request.method != "OPTIONS" {
         terms.initiator.check()?;
     }
+    let route = stored::resolve(app, route).await?;
     if route != Route::Nothing {
         permit(app.asker(&request), &route)?;
     }
     match &*request.method {
         _ if is_read => page(app, request, terms, route).await,
         "POST" if route == Route::Logout => login::logout(app, &request),
+        "POST" if let Route::StoredQuery { .. } = route => Err(stored::posted(app, &route)),
         _ if route == Route::Nothing => Err(errors::nothing()),
         "OPTIONS" => Ok(Response::whole(200, TEXT, "ok").header("allow", "HEAD, GET")),
         _ => Err(Error::MethodNotAllowed),
@@ -73,6 +75,16 @@ fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
         Route::Query { database, .. } | Route::QueryParameters { database } => {
             asker.check(Action::ExecuteSql, Resource::Database(database))
         }
+        Route::Queries { database: None, .. } => {
+            asker.check(Action::ViewInstance, Resource::Instance)
+        }
+        Route::Queries {
+            database: Some(database),
+            ..
+        } => asker.check(Action::ViewDatabase, Resource::Database(database)),
+        Route::StoredQuery {
+            database, query, ..
+        } => asker.check(Action::ViewQuery, Resource::Query(database, query)),
         Route::Table {
             database, table, ..
         }
@@ -235,6 +247,14 @@ async fn of_database(
             table: name,
         } => autocomplete::show(app, request, &database, name).await,
         Route::QueryParameters { database } => query::show_parameters(app, &request, &database),
+        Route::Queries { database, format } => {
+            queries::show(app, &request, database.as_deref(), &format)
+        }
+        Route::StoredQuery {
+            database,
+            query: name,
+            format,
+        } => stored::show(app, request, terms, &database, &name, format).await,
         Route::Row {
             database,
             table: name,

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH,
-    IF_RANGE, ORIGIN, RANGE,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName,
+    IF_NONE_MATCH, IF_RANGE, ORIGIN, RANGE,
 };
 
 use super::csrf::Initiator;
@@ -81,6 +81,8 @@ pub struct Terms<'h> {
     pub range: Option<&'h str>,
     /// The `If-Range` header.
     pub if_range: Option<&'h str>,
+    /// All headers, for stored queries that ask for one.
+    pub headers: &'h HeaderMap,
 }
 
 /// Takes a request of actix-web apart.
@@ -116,6 +118,7 @@ pub fn read<'h>(http: &'h HttpRequest, settings: &Settings) -> (Request, Terms<'
         if_none_match: header(IF_NONE_MATCH),
         range: header(RANGE),
         if_range: header(IF_RANGE),
+        headers: http.headers(),
     };
     let host = header(HOST)
         .or(uri.host())

@@ -1,5 +1,6 @@
 //! `/{database}/-/query`: SQL that a visitor wrote, as a form with its result, JSON, CSV or bytes.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::app::App;
@@ -8,10 +9,11 @@ use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
 use super::templates::{Crumb, Frame};
 use super::{blob, errors, query_csv};
+use crate::config::StoredQuery;
 use crate::db::Database;
 use crate::engine::Page;
 use crate::error::{Error, Result};
-use crate::query::{QueryPage, QueryRequest, execute, parameters, validate};
+use crate::query::{QueryPage, QueryRequest, execute, parameters};
 use crate::render::query_json::Sources;
 use crate::render::{database_json, links, query_html, query_json};
 use crate::table::arguments::Format;
@@ -24,13 +26,9 @@ pub async fn show(
     extension: Extension,
 ) -> Result<Response> {
     let database = found(app, database)?;
-    let format = match extension {
-        Extension::Html => Format::Html,
-        Extension::Json => Format::Json,
-        Extension::Csv | Extension::Blob => Format::Csv,
-        Extension::Other(_) => return Err(extension.invalid()),
-    };
-    let request = QueryRequest::parse(&http.query, format, &app.config.settings)?;
+    let format = format_of(&extension)?;
+    let mut request = QueryRequest::parse(&http.query, format, &app.config.settings)?;
+    request.rules.closed = closed(app, &http, database);
     if request.is_blank() && extension != Extension::Html {
         return Err(Error::BadRequest("?sql= is required".into()));
     }
@@ -39,10 +37,38 @@ pub async fn show(
         database: database.clone(),
         http,
         request,
+        stored: None,
     };
+    answer(job, extension).await
+}
+
+/// The form that an extension stands for.
+pub fn format_of(extension: &Extension) -> Result<Format> {
+    match extension {
+        Extension::Html => Ok(Format::Html),
+        Extension::Json => Ok(Format::Json),
+        Extension::Csv | Extension::Blob => Ok(Format::Csv),
+        Extension::Other(_) => Err(extension.invalid()),
+    }
+}
+
+/// The databases that are attached to this one and whose content the asker may not have.
+fn closed(app: &App, http: &Request, database: &Database) -> Arc<HashSet<String>> {
+    if !database.has_attached {
+        return Arc::default();
+    }
+    let asker = app.asker(http);
+    let others = app.registry.databases().filter(|d| d.name != database.name);
+    let closed = others.filter(|other| !asker.may_run_sql(&other.name));
+    Arc::new(closed.map(|d| d.name.to_ascii_lowercase()).collect())
+}
+
+/// Makes the page on the engine.
+pub async fn answer(job: Job, extension: Extension) -> Result<Response> {
     if extension == Extension::Csv {
         return query_csv::show(job).await;
     }
+    let (app, database) = (job.app.clone(), job.database.clone());
     let turn = database.turns.enter().await;
     let answer = app.engine.offload(move |page| {
         let response = match extension {
@@ -89,7 +115,7 @@ fn parameter_names<'r>(app: &App, http: &'r Request, database: &str) -> Result<V
 }
 
 /// The database.
-fn found<'a>(app: &'a App, database: &str) -> Result<&'a Arc<Database>> {
+pub fn found<'a>(app: &'a App, database: &str) -> Result<&'a Arc<Database>> {
     app.registry
         .get(database)
         .ok_or_else(|| Error::NotFound(format!("Database not found: {database}")))
@@ -105,6 +131,8 @@ pub struct Job {
     pub http: Request,
     /// What it asks for.
     pub request: QueryRequest,
+    /// The stored query that it is about; `None` for SQL of the visitor.
+    pub stored: Option<Arc<StoredQuery>>,
 }
 
 impl Job {
@@ -116,17 +144,29 @@ impl Job {
     fn sources<'s>(&'s self, page: &'s QueryPage) -> Sources<'s> {
         Sources {
             config: &self.app.config,
+            asker: self.app.asker(&self.http),
             database: &self.database,
             http: &self.http,
             request: &self.request,
+            stored: self.stored.as_deref(),
             page,
         }
     }
 
+    /// Whether it is a query that writes: it is shown, and not run.
+    fn is_write(&self) -> bool {
+        self.stored.as_ref().is_some_and(|stored| stored.is_write)
+    }
+
     fn json(&self, page: &Page<'_>) -> Result<Response> {
-        // What is no query has the plain form of an error; the words of SQLite come with no rows.
-        validate::select_only(&self.request.sql)?;
-        match self.execute(page) {
+        let result = if self.is_write() {
+            Ok(QueryPage::default())
+        } else {
+            // What is no query has the plain form of an error; the words of SQLite come with no rows.
+            execute::check(&self.request)?;
+            self.execute(page)
+        };
+        match result {
             Ok(result) => {
                 let body = query_json::query(&self.sources(&result))?;
                 let lines = self.request.newline_delimited;
@@ -142,12 +182,12 @@ impl Job {
 
     /// The form, with the result below or with what is wrong with the SQL.
     fn html(&self, page: &Page<'_>) -> Result<Response> {
-        if self.request.is_blank() {
+        if self.request.is_blank() || self.is_write() {
             return self.form(200, &QueryPage::default(), "");
         }
         match self.execute(page) {
             Ok(result) => self.form(200, &result, ""),
-            Err(error @ (Error::InvalidSql(_) | Error::TimeLimit(_))) => {
+            Err(error) if matches!(error.status(), 400 | 403) => {
                 self.form(error.status(), &QueryPage::default(), error.message())
             }
             Err(error) => Err(error),
@@ -168,12 +208,18 @@ impl Job {
                 &self.database.name,
             ),
         ];
-        let body_class = query_html::body_class(&self.database.name);
+        let name = self.stored.as_ref().map(|stored| stored.name.as_str());
+        let body_class = query_html::body_class(&self.database.name, name);
+        let metadata = &self.app.config.database(&self.database.name).metadata;
+        let metadata = match &self.stored {
+            Some(stored) => &query_html::metadata(stored, metadata),
+            None => metadata,
+        };
         let mut context = self.app.templates.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,
             alternate_json: &alternate,
-            metadata: Some(&self.app.config.database(&self.database.name).metadata),
+            metadata: Some(metadata),
             actor: self.http.actor.as_deref(),
         });
         query_html::fill(&mut context, &self.sources(result), error);

@@ -16,6 +16,9 @@ use crate::render::csv::Columns;
 use crate::render::links::result_blob;
 use crate::table::rows::Rows;
 
+/// The header of CSV that ends before its rows do: nothing in the CSV itself could say so.
+const TRUNCATED: &str = "turntable-truncated";
+
 /// Answers a request for CSV.
 pub async fn show(mut job: Job) -> Result<Response> {
     let settings = &job.app.config.settings;
@@ -26,12 +29,18 @@ pub async fn show(mut job: Job) -> Result<Response> {
         streams = false;
     }
     let limit = csv_answer::limit(settings);
-    let headers = csv_answer::headers(&job.http, &job.database.name);
+    let name = job.stored.as_ref().map(|stored| stored.name.clone());
+    let name = name.unwrap_or_else(|| job.database.name.clone());
+    let mut headers = csv_answer::headers(&job.http, &name);
     let is_head = job.http.method == "HEAD";
     let mut body = if streams {
         all(job, limit).await?
     } else {
-        page(job, limit).await?
+        let (body, truncated) = page(job, limit).await?;
+        if truncated && !is_head {
+            headers.push((TRUNCATED, "true".into()));
+        }
+        body
     };
     if is_head {
         // How long it would be nobody knows without making it.
@@ -43,16 +52,18 @@ pub async fn show(mut job: Job) -> Result<Response> {
     Ok(response)
 }
 
-/// As many rows as a page has.
-async fn page(job: Job, limit: u64) -> Result<Body> {
+/// As many rows as a page has, and whether there were more.
+async fn page(job: Job, limit: u64) -> Result<(Body, bool)> {
     let engine = job.app.engine.clone();
     let turn = job.database.turns.enter().await;
     let csv = engine.offload(move |page| {
         let result = job.execute(page)?;
         drop(turn);
-        lines(&job.http, &result.rows, csv_answer::has_header(&job.http))
+        let csv = lines(&job.http, &result.rows, csv_answer::has_header(&job.http))?;
+        Ok((csv, result.truncated))
     });
-    Ok(Body::Whole(csv_answer::bounded(csv.await?, limit)))
+    let (csv, truncated) = csv.await?;
+    Ok((Body::Whole(csv_answer::bounded(csv, limit)), truncated))
 }
 
 /// All rows. No turn is taken: it would keep pages waiting for as long as the client reads.

@@ -224,6 +224,22 @@ pub enum Route {
         /// The database.
         database: String,
     },
+    /// A list of stored queries.
+    Queries {
+        /// Of which database; `None` for all.
+        database: Option<String>,
+        /// HTML or JSON.
+        format: Format,
+    },
+    /// A stored query. No path alone leads here: a table of that name comes first.
+    StoredQuery {
+        /// The database.
+        database: String,
+        /// The query.
+        query: String,
+        /// HTML, JSON, CSV or a blob.
+        format: Format,
+    },
     /// A table, a view or a stored query.
     Table {
         /// The database.
@@ -303,6 +319,10 @@ fn about(rest: &str) -> Option<Route> {
         Some(name) => (name, Format::Json),
         None => (rest, Format::Html),
     };
+    if name == "queries" {
+        let database = None;
+        return Some(Route::Queries { database, format });
+    }
     Special::of(name).map(|page| Route::Special { page, format })
 }
 
@@ -380,6 +400,10 @@ fn of_database(database: &str, last: &str) -> Option<Route> {
     }
     match name_and_format(last)? {
         ("query", format) => Some(Route::Query { database, format }),
+        ("queries", format) => Some(Route::Queries {
+            database: Some(database),
+            format,
+        }),
         ("search", format) => Some(Route::Search { database, format }),
         _ => None,
     }
@@ -714,9 +738,18 @@ mod tests {
         assert_eq!(resolve("/data/-/query"), query(Format::Html));
         assert_eq!(resolve("/data/-/query.json"), query(Format::Json));
         assert_eq!(resolve("/data/-/query.csv"), query(Format::Csv));
+        let queries = |database: Option<&str>, format| Route::Queries {
+            database: database.map(str::to_owned),
+            format,
+        };
         assert_eq!(
             resolve("/data/-/queries"),
-            row("data", "-", "queries", Format::Html)
+            queries(Some("data"), Format::Html)
+        );
+        assert_eq!(resolve("/-/queries.json"), queries(None, Format::Json));
+        assert_eq!(
+            resolve("/data/-/others"),
+            row("data", "-", "others", Format::Html)
         );
     }
 

@@ -1,7 +1,7 @@
 //! Runs a query to its end, piece by piece.
 
-use super::execute::{columns, prepare};
-use super::{QueryRequest, validate};
+use super::execute::{check, columns, prepare};
+use super::{QueryRequest, fence};
 use crate::db::{Database, Limit, PageSnapshot};
 use crate::engine::Sink;
 use crate::error::Result;
@@ -22,32 +22,34 @@ pub fn run<T>(
     sink: &Sink<T>,
     write: impl Fn(&Rows, bool) -> Result<T>,
 ) -> Result<()> {
-    validate::select_only(&request.sql)?;
+    check(request)?;
     let snapshot = PageSnapshot::begin(database, &sink.cancel)?;
     let limit = Limit::millis(request.time_limit_ms);
     let ran = snapshot.read(Limit::NONE, |connection| {
-        let mut statement = match prepare(connection, request)? {
-            Ok(statement) => statement,
-            Err(error) => return Ok(Err(error)),
-        };
-        let mut rows = Rows::of(columns(&statement));
-        let mut cursor = statement.raw_query();
-        let mut is_first = true;
-        loop {
-            let ended = limit.enforce(connection, &sink.cancel, |_| {
-                rows.take_next(&mut cursor, ROWS, BYTES)
-            })?;
-            if is_first || !rows.is_empty() {
-                let sent = write(&rows, is_first).and_then(|piece| sink.send(piece));
-                if let Err(error) = sent {
-                    return Ok(Err(error));
+        fence::within(connection, &request.rules, |connection| {
+            let mut statement = match prepare(connection, request, &request.sql)? {
+                Ok(statement) => statement,
+                Err(error) => return Ok(Err(error)),
+            };
+            let mut rows = Rows::of(columns(&statement));
+            let mut cursor = statement.raw_query();
+            let mut is_first = true;
+            loop {
+                let ended = limit.enforce(connection, &sink.cancel, |_| {
+                    rows.take_next(&mut cursor, ROWS, BYTES)
+                })?;
+                if is_first || !rows.is_empty() {
+                    let sent = write(&rows, is_first).and_then(|piece| sink.send(piece));
+                    if let Err(error) = sent {
+                        return Ok(Err(error));
+                    }
                 }
+                if ended {
+                    return Ok(Ok(()));
+                }
+                is_first = false;
             }
-            if ended {
-                return Ok(Ok(()));
-            }
-            is_first = false;
-        }
+        })
     });
     ran.map_err(as_invalid_sql)?
 }

@@ -1,56 +1,26 @@
-//! The `:name` parameters of SQL, found in its text: a form has to show them
+//! The named parameters of SQL, found in its text: a form has to show them
 //! even while the SQL does not compile.
 
-/// Each name once, in the order of first use. What stands in strings, quoted
-/// names and comments is none; a quote that is never closed quotes nothing.
+use std::collections::HashSet;
+
+use super::tokens::{Token, tokens};
+
+/// The name of each `:name`, `$name` and `@name` once, in the order of first use. What
+/// stands in strings, quoted names and comments is none.
 pub fn named(sql: &str) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    let bytes = sql.as_bytes();
-    let mut at = 0;
-    // Looked for once: without this, unclosed brackets would cost quadratic time.
-    let last_bracket = memchr::memrchr(b']', bytes);
-    while let Some(&byte) = bytes.get(at) {
-        let rest = &bytes[at + 1..];
-        let skip = match byte {
-            b'-' if rest.first() == Some(&b'-') => memchr::memchr(b'\n', rest).or(Some(rest.len())),
-            b'/' if rest.first() == Some(&b'*') => Some(comment_end(&rest[1..]) + 1),
-            b'\'' | b'"' | b'`' => quoted_end(rest, byte),
-            b'[' if last_bracket > Some(at) => memchr::memchr(b']', rest).map(|end| end + 1),
-            b':' => {
-                let name = word(&sql[at + 1..]);
-                if !name.is_empty() && seen.insert(name) {
-                    names.push(name);
-                }
-                Some(name.len())
-            }
+    let mut seen = HashSet::new();
+    tokens(sql)
+        .filter_map(|(token, _)| match token {
+            Token::Parameter(name) => Some(name),
             _ => None,
-        };
-        at += 1 + skip.unwrap_or(0);
-    }
-    names
+        })
+        .filter(|name| seen.insert(*name))
+        .collect()
 }
 
-/// The length of a comment without its opening; it may go on to the end of the text.
-fn comment_end(text: &[u8]) -> usize {
-    memchr::memmem::find(text, b"*/").map_or(text.len(), |end| end + 2)
-}
-
-/// The length of a quoted text without its opening quote. A doubled quote does not close it.
-fn quoted_end(text: &[u8], quote: u8) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        at += memchr::memchr(quote, &text[at..])? + 1;
-        if text.get(at) != Some(&quote) {
-            return Some(at);
-        }
-        at += 1;
-    }
-}
-
-fn word(text: &str) -> &str {
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
-    &text[..end.unwrap_or(text.len())]
+/// Whether a form shows it: names that begin with an underscore are not for visitors to fill in.
+pub fn is_for_visitors(name: &str) -> bool {
+    !name.starts_with('_')
 }
 
 #[cfg(test)]
@@ -60,9 +30,17 @@ mod tests {
     #[test]
     fn names_are_found_once_each_in_order() {
         assert_eq!(named("select :a, :b_2 || :a where x=:C"), ["a", "b_2", "C"]);
+        assert_eq!(named("select $a, @b, :a, :c"), ["a", "b", "c"]);
         assert_eq!(named("select :größe, :1"), ["größe", "1"]);
-        assert_eq!(named("select 1 : 2"), [""; 0]);
-        assert_eq!(named("select '1'::int"), ["int"]);
+        assert_eq!(named("select 1 : 2, $, @"), [""; 0]);
+        assert_eq!(named("select a$b, t.c@x, ?1, ?"), ["x"]);
+    }
+
+    #[test]
+    fn a_cast_as_in_postgresql_is_none() {
+        assert_eq!(named("select '1'::int"), [""; 0]);
+        assert_eq!(named("select x::text, :y"), ["y"]);
+        assert_eq!(named("select $a::b"), ["a::b"], "a name as in Tcl");
     }
 
     #[test]
@@ -92,7 +70,7 @@ mod tests {
 
     #[test]
     fn many_open_quotes_take_no_longer_than_their_number() {
-        for pattern in ["[", "'a", "'\"`", "/*", "--"] {
+        for pattern in ["[", "'a", "'\"`", "/*", "--", "'''"] {
             let sql = pattern.repeat(50_000);
             assert_eq!(named(&sql), [""; 0], "{pattern}");
         }

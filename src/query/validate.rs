@@ -1,104 +1,50 @@
-//! What SQL may be sent: one query. The rules and their reach are Datasette's.
-//!
-//! They look at the text alone and are there for a clear message. That nothing
-//! is written is seen to below, by connections that can only read and by asking
-//! SQLite about the compiled statement.
+//! What SQL may be sent: one query. This looks at the first words alone, which say what
+//! kind of statement it is, and is there for a clear message. What it does is
+//! seen to by SQLite: [`super::fence`].
 
+use super::tokens::{Token, significant};
 use crate::error::{Error, Result};
-use crate::text::is_space;
-
-/// The pragmas that can be read as a function, `pragma_NAME()`.
-const PRAGMAS: [&str; 13] = [
-    "database_list",
-    "foreign_key_list",
-    "function_list",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "page_count",
-    "max_page_count",
-    "page_size",
-    "schema_version",
-    "table_info",
-    "table_xinfo",
-    "table_list",
-];
 
 /// [`Error::InvalidSql`] for anything but `SELECT`, `WITH` and `EXPLAIN` of
-/// these, and for pragmas that are not on the list. Comments may come first.
+/// these. Comments may come first.
 pub fn select_only(sql: &str) -> Result<()> {
+    no_null_character(sql)?;
+    let mut words = significant(sql).map(|token| match token {
+        Token::Word(word) => word.to_ascii_lowercase(),
+        _ => String::new(),
+    });
+    let mut next = || words.next().unwrap_or_default();
+    let mut first = next();
+    if first == "explain" {
+        first = next();
+        if first == "query" {
+            first = if next() == "plan" { next() } else { first };
+        }
+    }
+    if matches!(first.as_str(), "select" | "with") {
+        return Ok(());
+    }
+    Err(Error::InvalidSql("Statement must be a SELECT".into()))
+}
+
+/// SQLite takes a null character for the end.
+pub fn no_null_character(sql: &str) -> Result<()> {
     if sql.contains('\0') {
         return Err(Error::InvalidSql("SQL can't hold a null character".into()));
-    }
-    let sql = without_comment_lines(sql).to_lowercase();
-    if !is_query(after_comments(&sql)) {
-        return Err(Error::InvalidSql("Statement must be a SELECT".into()));
-    }
-    if has_other_pragma(&sql) {
-        let allowed: Vec<String> = PRAGMAS
-            .iter()
-            .map(|name| format!("pragma_{name}()"))
-            .collect();
-        return Err(Error::InvalidSql(format!(
-            "Statement contained a disallowed PRAGMA. These functions may be used: {}",
-            allowed.join(", ")
-        )));
     }
     Ok(())
 }
 
-/// The text without lines that are nothing but a `--` comment.
-fn without_comment_lines(sql: &str) -> String {
-    let lines = sql.split('\n');
-    let kept: Vec<&str> = lines
-        .filter(|line| !line.trim_start_matches(is_space).starts_with("--"))
-        .collect();
-    kept.join("\n")
+/// Whether the SQL asks how it would be run rather than for its rows.
+pub fn explains(sql: &str) -> bool {
+    matches!(significant(sql).next(), Some(Token::Word(word)) if word.eq_ignore_ascii_case("explain"))
 }
 
-/// What follows the comments and the white space at the front. A comment
-/// without an end has nothing after it.
-fn after_comments(mut sql: &str) -> &str {
-    loop {
-        sql = sql.trim_start_matches(is_space);
-        let end = if let Some(comment) = sql.strip_prefix("--") {
-            comment.split_once('\n')
-        } else if let Some(comment) = sql.strip_prefix("/*") {
-            comment.split_once("*/")
-        } else {
-            return sql;
-        };
-        sql = end.map_or("", |(_, rest)| rest);
-    }
-}
-
-fn is_query(sql: &str) -> bool {
-    let sql = match word(sql, "explain") {
-        None => sql,
-        Some(rest) => {
-            let rest = rest.trim_start_matches(is_space);
-            word(rest, "query")
-                .and_then(|rest| word(rest.trim_start_matches(is_space), "plan"))
-                .map_or(rest, |rest| rest.trim_start_matches(is_space))
-        }
-    };
-    word(sql, "select").or_else(|| word(sql, "with")).is_some()
-}
-
-/// What follows a word that `sql` begins with.
-fn word<'s>(sql: &'s str, word: &str) -> Option<&'s str> {
-    let rest = sql.strip_prefix(word)?;
-    let goes_on = rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-    (!goes_on).then_some(rest)
-}
-
-/// Whether `pragma` stands anywhere in the text, also inside a string, without
-/// being the beginning of an allowed function.
-fn has_other_pragma(sql: &str) -> bool {
-    sql.match_indices("pragma").any(|(at, found)| {
-        let function = sql[at + found.len()..].strip_prefix('_');
-        !function.is_some_and(|name| PRAGMAS.iter().any(|allowed| name.starts_with(allowed)))
-    })
+/// Whether it asks for the plan as a tree.
+pub fn explains_plan(sql: &str) -> bool {
+    let is = |token: Option<Token<'_>>, expected: &str| matches!(token, Some(Token::Word(word)) if word.eq_ignore_ascii_case(expected));
+    let mut tokens = significant(sql);
+    is(tokens.next(), "explain") && is(tokens.next(), "query")
 }
 
 #[cfg(test)]
@@ -120,11 +66,12 @@ mod tests {
             "  select 1 ;",
             "select(1)",
             "select\n1",
+            "select'pragma'",
             "with a as (select 1) select * from a",
             "explain select 1",
             "explain query plan select 1",
             "Explain  Query\tPlan\nwith a as (select 1) select * from a",
-            "explain with a as (select 1) select * from a",
+            "explain /* why */ with a as (select 1) select * from a",
         ] {
             assert_eq!(select_only(sql), Ok(()), "{sql}");
         }
@@ -167,19 +114,16 @@ mod tests {
             "explain delete from t",
             "explain query plan update t set a = 1",
             "explain query select 1",
+            "explain explain select 1",
+            "'select'",
             "insert into t values (1)",
-            "update t set a = 1",
             "delete from t",
-            "drop table t",
             "create table t (a)",
             "attach database 'x' as x",
-            "detach x",
             "vacuum into 'x'",
             "pragma table_info(t)",
-            "pragma journal_mode = wal",
             "begin",
             "values (1)",
-            "replace into t values (1)",
             "/* select */ delete from t",
             "-- select\ndelete from t",
             "\u{feff}select 1",
@@ -189,28 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn pragmas_are_read_by_function_and_only_those_on_the_list() {
-        for sql in [
-            "select * from pragma_table_info('t')",
-            "select * from PRAGMA_TABLE_XINFO('t')",
-            "select * from pragma_database_list, pragma_function_list()",
-        ] {
-            assert_eq!(select_only(sql), Ok(()), "{sql}");
-        }
-        for sql in [
-            "select * from pragma_journal_mode('delete')",
-            "select * from \"pragma_journal_mode\"",
-            "select 1; pragma journal_mode",
-            "select * from pragma_table_info('t'), pragma_user_version",
-            "select 'pragma'",
-            "select 1 /* pragma */",
-        ] {
-            assert!(refusal(sql).contains("pragma_table_info()"), "{sql}");
-        }
+    fn a_null_character_would_hide_what_follows() {
+        assert!(refusal("select 1\0; delete from t").contains("null"));
     }
 
     #[test]
-    fn a_null_character_would_hide_what_follows() {
-        assert!(refusal("select 1\0; delete from t").contains("null"));
+    fn a_plan_is_told_from_other_explanations() {
+        assert!(explains("-- x\nEXPLAIN select 1") && !explains_plan("explain select 1"));
+        assert!(explains_plan("explain query plan select 1"));
+        assert!(!explains("select 'explain'"));
     }
 }

@@ -3,14 +3,16 @@
 use serde::Serialize;
 use tera::Context;
 
-use super::links;
+use super::database_json::QUERIES;
 use super::table_html::count_text;
+use super::{links, queries_html};
 use crate::auth::{Action, Asker, Resource};
 use crate::config::Config;
 use crate::database::{DatabasePage, IndexEntry, ListedTable};
 use crate::db::Database;
 use crate::db::schema::{Column, Table};
 use crate::http::request::Request;
+use crate::query::stored::list;
 use crate::table::page::is_capped;
 use crate::text::number::thousands;
 use crate::text::query::join;
@@ -79,6 +81,7 @@ pub fn shows_hidden(request: &Request) -> bool {
 pub fn fill_database(
     context: &mut Context,
     page: &DatabasePage,
+    config: &Config,
     asker: Asker<'_>,
     database: &Database,
     request: &Request,
@@ -135,6 +138,15 @@ pub fn fill_database(
     context.insert("query_url", &format!("{path}/-/query"));
     context.insert("search_url", &format!("{path}/-/search"));
     context.insert("schema_url", &format!("{path}/-/schema"));
+    let queries = list::seen(config, asker, [database.name.as_str()]);
+    let named = queries.iter().take(QUERIES);
+    let lines: Vec<_> = named
+        .map(|listed| queries_html::line(listed, request))
+        .collect();
+    context.insert("queries", &lines);
+    context.insert("queries_more", &(queries.len() > QUERIES));
+    context.insert("queries_count", &queries.len());
+    context.insert("queries_url", &format!("{path}/-/queries"));
 }
 
 fn table_line<'a>(listed: &'a ListedTable, database: &str) -> TableLine<'a> {

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::json::push_json;
-use super::links;
+use super::{links, queries_json};
 use crate::auth::Asker;
 use crate::config::Config;
 use crate::database::page::{IndexTable, KeyEnds};
@@ -14,9 +14,12 @@ use crate::db::Database;
 use crate::db::schema::{IncomingKey, Schema, Table};
 use crate::error::Result;
 use crate::http::request::Request;
+use crate::query::stored::list;
 
 /// Bytes that a table takes about, to size the buffer.
 const TABLE_BYTES: usize = 400;
+/// Stored queries that a database's page names; there may be more.
+pub(super) const QUERIES: usize = 5;
 /// What Datasette warns readers of some JSON with.
 pub const UNSTABLE: &str =
     "This API is not part of Datasette's stable interface and may change at any time";
@@ -32,7 +35,7 @@ struct DatabaseDocument<'a> {
     tables: Vec<TableOfDatabase<'a>>,
     hidden_count: usize,
     views: Vec<View<'a>>,
-    queries: [(); 0],
+    queries: Vec<Map<String, Value>>,
     queries_more: bool,
     queries_count: usize,
     allow_execute_sql: bool,
@@ -97,6 +100,7 @@ pub fn database(
 ) -> Result<Vec<u8>> {
     let allow_sql = asker.may_run_sql(&database.name);
     let private = |table: &Table| asker.is_private_table(&database.name, &table.name);
+    let queries = list::seen(config, asker, [database.name.as_str()]);
     let mut out = Vec::with_capacity(1024 + page.tables.len() * TABLE_BYTES);
     let document = DatabaseDocument {
         ok: true,
@@ -118,9 +122,13 @@ pub fn database(
             .iter()
             .map(|view| View::of(view, asker, &database.name))
             .collect(),
-        queries: [],
-        queries_more: false,
-        queries_count: 0,
+        queries: queries
+            .iter()
+            .take(QUERIES)
+            .map(queries_json::query)
+            .collect(),
+        queries_more: queries.len() > QUERIES,
+        queries_count: queries.len(),
         allow_execute_sql: allow_sql,
         table_columns: Columns(allow_sql.then_some(&page.schema)),
         metadata: &config.database(&database.name).metadata.all,

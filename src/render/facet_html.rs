@@ -11,27 +11,28 @@ use crate::text::{css, number};
 /// A facet as `_facets.html` shows it.
 #[derive(Serialize)]
 pub(super) struct FacetBox<'a> {
-    name: &'a str,
-    kind: &'static str,
-    css: String,
-    id: String,
-    hideable: bool,
-    toggle_url: String,
-    truncated: bool,
-    more_url: String,
-    count_of_values: String,
+    pub(super) name: &'a str,
+    pub(super) kind: &'static str,
+    pub(super) css: String,
+    pub(super) id: String,
+    pub(super) hideable: bool,
+    pub(super) toggle_url: String,
+    pub(super) truncated: bool,
+    pub(super) more_url: String,
+    pub(super) count_of_values: String,
     /// Rows that were counted in time, where that is not all: with separators.
-    rows_scanned: String,
-    values: Vec<FacetLine>,
+    pub(super) rows_scanned: String,
+    pub(super) values: Vec<FacetLine>,
 }
 
+/// A value of it.
 #[derive(Serialize)]
-struct FacetLine {
-    value: String,
-    label: String,
-    count_text: String,
-    toggle_url: String,
-    selected: bool,
+pub(super) struct FacetLine {
+    pub(super) value: String,
+    pub(super) label: String,
+    pub(super) count_text: String,
+    pub(super) toggle_url: String,
+    pub(super) selected: bool,
 }
 
 /// A facet that would help.

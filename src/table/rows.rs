@@ -1,12 +1,14 @@
 //! Rows as they come from SQLite.
 
-use rusqlite::{Connection, ToSql};
+use rusqlite::{Connection, ToSql, ffi};
 
 use super::block::{Block, Row};
 use super::filters::Params;
 
 /// Rows that get their room before the first has come; more make more.
 const ROWS_AT_FIRST: usize = 128;
+/// Bytes of one row at the most: SQL can make a row of thousands of long values.
+const LONGEST_ROW: usize = 256 << 20;
 
 /// The rows of a page, row after row in one block.
 #[derive(Debug, Default, Clone)]
@@ -74,8 +76,14 @@ impl Rows {
             let Some(row) = rows.next()? else {
                 return Ok(true);
             };
+            let before = self.block.bytes();
             for n in 0..self.columns.len() {
                 self.block.push(row.get_ref(n)?)?;
+                if self.block.bytes() - before > LONGEST_ROW {
+                    let error = ffi::Error::new(ffi::SQLITE_TOOBIG);
+                    let message = "a row is too long to be shown".to_owned();
+                    return Err(rusqlite::Error::SqliteFailure(error, Some(message)));
+                }
             }
             if self.block.bytes() > most {
                 break;

@@ -32,6 +32,8 @@ mod reload;
 mod server;
 mod shutdown;
 mod snapshot;
+mod sql;
 mod start;
+mod stored;
 mod table_html;
 mod table_json;
