@@ -6,13 +6,13 @@ use super::app::App;
 use super::request::Request;
 use super::response::{HTML, JSON, Response};
 use super::routes::Format;
-use super::templates::{Crumb, Frame};
+use super::templates::{Crumb, Frame, Subject};
 use crate::database::execute::Counted;
 use crate::database::{self, DatabasePage};
 use crate::db::Database;
 use crate::engine::Page;
 use crate::error::{Error, Result};
-use crate::render::{database_html, database_json, links};
+use crate::render::{custom, database_html, database_json, links};
 use crate::text::query::join;
 
 /// Answers a request for a database.
@@ -87,7 +87,11 @@ impl Job {
             label: "home".to_owned(),
         }];
         let body_class = database_html::body_class(&database.name);
-        let mut context = self.app.templates.context(&Frame {
+        let template = self
+            .app
+            .templates
+            .choose(&Subject::Database(&database.name));
+        let mut context = template.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,
             alternate_json: &alternate,
@@ -96,7 +100,10 @@ impl Job {
         });
         let asker = self.app.asker(request);
         database_html::fill_database(&mut context, listing, asker, database, request);
-        let html = self.app.templates.render("database.html", &context)?;
+        custom::database(&mut context, template.wanted(), request, || {
+            database_json::database(listing, config, asker, database, request)
+        })?;
+        let html = template.render(&context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }
 }

@@ -5,7 +5,7 @@
 //! no more memory than a chunk.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub async fn show(
     let pieces: BodyStream = if request.method == "HEAD" {
         Box::pin(stream::empty())
     } else {
-        Box::pin(chunks(file, length))
+        Box::pin(chunks(file, 0, length))
     };
     let mut response = Response::whole(200, "application/octet-stream", Bytes::new())
         .header("content-disposition", attachment(&name))
@@ -79,24 +79,26 @@ fn open(database: &Database) -> Result<(String, File, u64)> {
     Ok((format!("\"{hash}\""), file, length))
 }
 
-/// The next `left` bytes of a file. Ends with an error, which cuts the
+/// `left` bytes of a file, from the one at `start`. Ends with an error, which cuts the
 /// connection, if the file has fewer.
-fn chunks(
+pub(super) fn chunks(
     file: File,
+    start: u64,
     left: u64,
 ) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send + use<> {
-    stream::try_unfold((file, left), |(file, left)| async move {
+    stream::try_unfold((file, start, left), |(file, start, left)| async move {
         if left == 0 {
             return Ok(None);
         }
-        let read = spawn_blocking(move || read(file, left.min(CHUNK)));
+        let read = spawn_blocking(move || read(file, start, left.min(CHUNK)));
         let (bytes, file) = read.await.map_err(io::Error::other)??;
-        let left = left - bytes.len() as u64;
-        Ok(Some((bytes, (file, left))))
+        let count = bytes.len() as u64;
+        Ok(Some((bytes, (file, start + count, left - count))))
     })
 }
 
-fn read(mut file: File, count: u64) -> io::Result<(Bytes, File)> {
+fn read(mut file: File, start: u64, count: u64) -> io::Result<(Bytes, File)> {
+    file.seek(io::SeekFrom::Start(start))?;
     let mut bytes = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
     file.by_ref().take(count).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == count {
@@ -145,14 +147,22 @@ mod tests {
     async fn a_file_comes_whole_in_chunks() {
         let content: Vec<u8> = (0..=255).cycle().take(600_000).collect();
         let length = content.len() as u64;
-        let pieces: Vec<Bytes> = chunks(file(&content), length).try_collect().await.unwrap();
+        let pieces: Vec<Bytes> = chunks(file(&content), 0, length)
+            .try_collect()
+            .await
+            .unwrap();
         assert_eq!(pieces.len(), 3);
         assert_eq!(pieces.concat(), content);
+        let part: Vec<Bytes> = chunks(file(&content), 300_000, 5)
+            .try_collect()
+            .await
+            .unwrap();
+        assert_eq!(part.concat(), &content[300_000..300_005]);
     }
 
     #[actix_web::test]
     async fn a_file_that_has_become_shorter_ends_with_an_error() {
-        let pieces: io::Result<Vec<Bytes>> = chunks(file(b"short"), 100).try_collect().await;
+        let pieces: io::Result<Vec<Bytes>> = chunks(file(b"short"), 0, 100).try_collect().await;
         assert_eq!(pieces.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, IF_NONE_MATCH,
-    ORIGIN,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName,
+    IF_NONE_MATCH, ORIGIN,
 };
 
 use super::csrf::Initiator;
@@ -73,6 +73,23 @@ pub struct Terms<'h> {
     pub accept_encoding: Option<&'h str>,
     /// The `If-None-Match` header.
     pub if_none_match: Option<&'h str>,
+    /// All headers, for what only one page asks.
+    pub headers: &'h HeaderMap,
+}
+
+impl Terms<'_> {
+    /// What is known of the request here, for the page of an error: not the host.
+    pub(super) fn request(&self, settings: &Settings) -> Request {
+        Request {
+            method: Cow::Borrowed(if self.head { "HEAD" } else { "GET" }),
+            path: below_base(self.path, &settings.base_url).to_owned(),
+            query: QueryString::parse(self.query),
+            scheme: "http",
+            host: String::new(),
+            base_url: settings.base_url.clone(),
+            actor: None,
+        }
+    }
 }
 
 /// Takes a request of actix-web apart.
@@ -106,6 +123,7 @@ pub fn read<'h>(http: &'h HttpRequest, settings: &Settings) -> (Request, Terms<'
         },
         accept_encoding: header(ACCEPT_ENCODING),
         if_none_match: header(IF_NONE_MATCH),
+        headers: http.headers(),
     };
     let host = header(HOST)
         .or(uri.host())
@@ -153,7 +171,7 @@ fn behind_https(http: &HttpRequest) -> bool {
 
 /// The path without `base_url`. A path that lacks the prefix is served all the
 /// same: a proxy in front may have taken it off.
-fn below_base<'p>(path: &'p str, base: &str) -> &'p str {
+pub(super) fn below_base<'p>(path: &'p str, base: &str) -> &'p str {
     let prefix = base.trim_end_matches('/');
     match path.strip_prefix(prefix) {
         Some(rest) if rest.starts_with('/') => rest,

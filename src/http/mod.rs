@@ -25,6 +25,8 @@ mod index;
 pub mod lenient;
 pub mod listen;
 mod login;
+pub mod mounts;
+pub mod pages;
 mod query;
 mod query_csv;
 pub mod request;

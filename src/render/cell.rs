@@ -13,7 +13,7 @@ pub(super) struct Head {
     pub open: String,
     /// The column's name in a query string.
     pub encoded: String,
-    /// The path of the table that its foreign key points at.
+    /// The path of the table that its foreign key points at, escaped for HTML.
     pub other_path: Option<String>,
     /// The position of the column among the rows'.
     pub position: Option<usize>,
@@ -31,11 +31,8 @@ impl Head {
             open: format!("<td class=\"col-{} type-", css::class(&column.name)),
             encoded,
             other_path: other.map(|key| {
-                format!(
-                    "{}/{}",
-                    context.database_path,
-                    tilde::encode(key.other_table.as_bytes())
-                )
+                let other_table = tilde::encode(key.other_table.as_bytes());
+                html::escape(&format!("{}/{other_table}", context.database_path))
             }),
             position: column.position,
             strong: false,
@@ -63,6 +60,22 @@ pub(super) fn cell(
     if head.strong {
         out.push_str("<strong>");
     }
+    content(out, head, value, label, row_path, context);
+    if head.strong {
+        out.push_str("</strong>");
+    }
+    out.push_str("</td>");
+}
+
+/// Appends what is inside of a cell.
+pub(super) fn content(
+    out: &mut String,
+    head: &Head,
+    value: BorrowedValue<'_>,
+    label: Option<&Value>,
+    row_path: &str,
+    context: &CellContext<'_>,
+) {
     match (label, &head.other_path) {
         (Some(label), Some(other)) => labelled(out, value, label, other),
         _ => plain(out, value, context.truncate, |out, _| {
@@ -73,10 +86,6 @@ pub(super) fn cell(
             html::escape_into(out, &head.encoded);
         }),
     }
-    if head.strong {
-        out.push_str("</strong>");
-    }
-    out.push_str("</td>");
 }
 
 fn labelled(out: &mut String, value: BorrowedValue<'_>, label: &Value, other_path: &str) {

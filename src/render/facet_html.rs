@@ -38,6 +38,7 @@ struct FacetLine {
 #[derive(Serialize)]
 pub(super) struct Suggestion<'a> {
     name: &'a str,
+    #[serde(rename = "type")]
     kind: &'static str,
     toggle_url: String,
 }

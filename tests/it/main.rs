@@ -8,10 +8,12 @@
 )]
 
 mod access;
+mod base_url;
 mod compile_options;
 mod compression;
 mod configured;
 mod csv;
+mod custom_pages;
 mod documented;
 mod errors;
 mod extension;
@@ -24,6 +26,7 @@ mod kept;
 mod limits;
 mod listen;
 mod modes;
+mod mounts;
 mod paging;
 mod random;
 mod raw_targets;
@@ -34,3 +37,4 @@ mod snapshot;
 mod start;
 mod table_html;
 mod table_json;
+mod templates;
