@@ -76,8 +76,14 @@ pub(super) fn content(
     row_path: &str,
     context: &CellContext<'_>,
 ) {
-    match (label, &head.other_path) {
-        (Some(label), Some(other)) => labelled(out, value, label, other),
+    match (label, &head.other_path, value) {
+        (Some(label), Some(other), _) => labelled(out, value, label, other),
+        // A row of a view has no address, and so its bytes have none.
+        (_, _, Value::Blob(bytes)) if row_path.is_empty() => {
+            out.push_str("<span class=\"blob\">");
+            byte_count(out, bytes.len() as u64);
+            out.push_str("</span>");
+        }
         _ => plain(out, value, context.truncate, |out, _| {
             html::escape_into(out, context.table_path);
             out.push('/');
@@ -158,11 +164,18 @@ fn blob(out: &mut String, bytes: &[u8], url: impl FnOnce(&mut String, &[u8])) {
         out.push_str(&size);
         out.push('"');
     }
-    out.push_str(">&lt;Binary:&nbsp;");
+    out.push('>');
+    byte_count(out, count);
+    out.push_str("</a>");
+}
+
+/// `<Binary: 1,234 bytes>`
+fn byte_count(out: &mut String, count: u64) {
+    out.push_str("&lt;Binary:&nbsp;");
     number::thousands_into(out, count);
     out.push_str(if count == 1 {
-        "&nbsp;byte&gt;</a>"
+        "&nbsp;byte&gt;"
     } else {
-        "&nbsp;bytes&gt;</a>"
+        "&nbsp;bytes&gt;"
     });
 }

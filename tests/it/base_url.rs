@@ -92,7 +92,9 @@ impl<'s> Visitor<'s> {
             }
             self.visited += 1;
             let answer = self.get(&path);
-            let is_fine = matches!(answer.status, 200 | 301 | 302);
+            // The form for SQL names its JSON, which needs SQL.
+            let is_form = answer.status == 400 && path.ends_with("/-/query.json");
+            let is_fine = matches!(answer.status, 200 | 301 | 302) || is_form;
             assert!(
                 is_fine,
                 "{:?}: {from} links to {path}: {}",
@@ -134,8 +136,11 @@ impl<'s> Visitor<'s> {
                         "path" | "href" | "url" | "next_url" | "toggle_url" | "link" | "full_path"
                     ) || name == "json";
                     match value {
-                        // Rows are data, and a database's path is that of its file.
-                        _ if name == "rows" || from.contains("/-/databases") => {}
+                        // Rows are data, a database's path is that of its file, and that of a
+                        // request is without its arguments.
+                        _ if name == "rows"
+                            || name == "request"
+                            || from.contains("/-/databases") => {}
                         Value::String(text) if is_address && text.contains('/') => {
                             self.link(text, from)
                         }
@@ -207,7 +212,7 @@ fn every_link_of_every_page_stays_below_the_prefix() {
             "data/t/1.json?_extra=foreign_key_tables,request,extras",
             "data/t?_size=2&_search=one",
             "data/t?_filter_column=name&_filter_op=exact&_filter_value=one",
-            "data/odd+~2Fname~2Ex?_next=x",
+            "data/odd+~2Fname~2Ex?_next=a,b",
             "data/-/query?sql=select+x'00'+as+b",
             "data/-/query.json?sql=select+1&_extra=request,extras",
             "data?sql=select+1",

@@ -177,8 +177,7 @@ fn the_extras_of_the_json_are_variables() {
         "|sorted by name|/data/t|name|100|",
         "/data/t.csv?_sort=name&amp;_size=1&amp;_labels=on",
     ] {
-        let text = page;
-        assert!(text.contains(part), "{part}: {text}");
+        assert!(page.contains(part), "{part}: {page}");
     }
 }
 
