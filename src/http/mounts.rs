@@ -123,11 +123,9 @@ fn plain_path(rest: &str) -> Option<PathBuf> {
             break;
         }
         let name = percent_decode_str(segment).decode_utf8().ok()?;
-        let is_plain = !name.is_empty()
-            && !name.starts_with('.')
-            && !name.contains(['/', '\\', '\0'])
-            && !(cfg!(windows) && name.contains(':'));
-        if !is_plain {
+        let is_drive = cfg!(windows) && name.contains(':');
+        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) || is_drive
+        {
             return None;
         }
         path.push(name.as_ref());

@@ -24,8 +24,9 @@ struct FilterRow<'a> {
     operator_options: &'static str,
 }
 
-/// A header cell of `_rows.html`.
+/// A header cell of `_table.html`.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct ColumnHead<'a> {
     name: &'a str,
     css_class: String,

@@ -235,7 +235,7 @@ mod tests {
             ("'a b/c' | urlencode", "a+b%2Fc"),
             ("'a b' | tilde_encode", "a+b"),
             ("'a~2Fb' | tilde_decode", "a/b"),
-            ("'a b' | to_css_class", "a-b-06eb70"),
+            ("'a b' | to_css_class", "a-b-0cc9cd"),
             ("2048 | format_bytes", "2.0 KB"),
             ("-1234567 | thousands", "-1,234,567"),
             ("row | display(column='a')", "&lt;b&gt;"),

@@ -88,7 +88,7 @@ mod tests {
             (Subject::Query("d", None), "query-d.html query.html"),
             (
                 Subject::Query("d", Some("q 1")),
-                "query-d-q-1-cd1ff7.html query-d.html query.html",
+                "query-d-q-1-bb887b.html query-d.html query.html",
             ),
             (Subject::Error(404), "404.html error.html"),
         ] {
