@@ -142,7 +142,7 @@ impl<'s> Visitor<'s> {
                             || name == "request"
                             || from.contains("/-/databases") => {}
                         Value::String(text) if is_address && text.contains('/') => {
-                            self.link(text, from)
+                            self.link(text, from);
                         }
                         other => self.json(other, from),
                     }

@@ -259,4 +259,48 @@ mod tests {
         let error = tera.render("x.html", &Context::new()).expect_err("no page");
         assert!(error.to_string().contains("pages/"), "{error}");
     }
+
+    /// The table "From Jinja to Tera" in `docs/templates.md`.
+    #[test]
+    fn what_the_documentation_says_of_tera_is_so() {
+        for (template, text) in [
+            ("{{ (row | raw(column=\"a\")) * 2 }}", "10"),
+            ("{{ unknown or \"y\" }}", "y"),
+            ("{{ unknown | default(value=\"y\") }}", "y"),
+            ("{{ nasty.b?.c or \"none\" }}", "none"),
+            ("{% set x = 1 %}{{ x }}", "1"),
+            (
+                "{% set x = 0 %}{% for cell in row %}{% set_global x = loop.index %}{% endfor %}{{ x }}",
+                "2",
+            ),
+            (
+                "{% for key, value in row[0] %}{{ key }} {% endfor %}",
+                "column value raw ",
+            ),
+            (
+                "{% for r in [[row[0]], [row[1]]] %}{% for cell in r %}{{ cell.column }}{% endfor %}{{ loop.index0 }}{% endfor %}",
+                "a0b1",
+            ),
+            (
+                "{% if \"abc\" is starting_with(pat=\"a\") %}yes{% endif %}",
+                "yes",
+            ),
+            (
+                "{% if unknown is defined %}x{% elif row[1].raw is none %}none{% endif %}",
+                "none",
+            ),
+            ("{{ [1, 2] | join(sep=\", \") }}", "1, 2"),
+            (
+                "{{ \"abc\" | replace(from=\"b\", to=\"x\") | truncate(length=2) }}",
+                "ax…",
+            ),
+            ("{{ row[0][\"column\"] }}", "a"),
+            (
+                "{% component name(argument) %}<{{ argument }}>{% endcomponent name %}{{ <name argument={5} /> }}",
+                "<5>",
+            ),
+        ] {
+            assert_eq!(rendered(template), text, "{template}");
+        }
+    }
 }

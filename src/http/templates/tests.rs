@@ -81,6 +81,28 @@ fn the_blocks_of_the_built_in_pages_are_those_of_their_frame() {
 }
 
 #[test]
+fn the_built_in_pages_have_no_script_and_no_style_in_them() {
+    for (name, source) in TEMPLATE_FILES {
+        // The page of a query is the last that has one.
+        let has_style = source.contains(" style=\"") && *name != "query.html";
+        assert!(!has_style && !source.contains("<style"), "{name}");
+        for script in source.split("<script").skip(1) {
+            let tag = script.split('>').next().unwrap_or_default();
+            assert!(tag.contains("src="), "{name}: {tag}");
+        }
+        for event in [
+            " onclick=",
+            " onload=",
+            " onsubmit=",
+            " onchange=",
+            "javascript:",
+        ] {
+            assert!(!source.contains(event), "{name}: {event}");
+        }
+    }
+}
+
+#[test]
 fn html_is_escaped_and_the_shared_context_is_there() {
     let files = [(
         "page.html",
