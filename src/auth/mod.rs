@@ -20,6 +20,6 @@ pub use access::{Access, AccessOptions};
 pub use action::{Action, Resource};
 pub use actor::Actor;
 pub use asker::Asker;
-pub use cookie::{ACTOR_COOKIE, expired_cookie, signed_cookie};
+pub use cookie::{ACTOR_COOKIE, expired_cookies, signed_cookie};
 pub use identify::{Identity, identify};
 pub use signing::{Signer, random_word};

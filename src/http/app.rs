@@ -106,6 +106,12 @@ impl App {
     ) -> Result<Self, String> {
         let statics = Statics::built_in();
         let templates = Templates::new(&config, &statics, site.template_dir.as_deref())?;
+        // Templates of a site may have scripts in them: what its pages may do is for the site to say.
+        let policy = if templates.has_own() {
+            None
+        } else {
+            HeaderValue::from_str(&security::policy(&config)).ok()
+        };
         let cache_bytes = config.settings.result_cache_mb.saturating_mul(1 << 20);
         Ok(Self {
             pages: Pages::of(&templates)?,
@@ -123,7 +129,7 @@ impl App {
             signer: Signer::with_random_secret(),
             root_login: RootLogin::default(),
             root_path: None,
-            policy: HeaderValue::from_str(&security::policy(&config)).ok(),
+            policy,
             config,
             registry,
             engine,

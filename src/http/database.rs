@@ -90,7 +90,8 @@ impl Job {
         let template = self
             .app
             .templates
-            .choose(&Subject::Database(&database.name));
+            .choose(&Subject::Database(&database.name))
+            .for_request(request);
         let mut context = template.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,

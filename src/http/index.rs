@@ -69,7 +69,11 @@ impl Front {
     ) -> Result<Response> {
         let (config, request) = (&self.app.config, &self.request);
         let alternate = links::alternate_json(request);
-        let template = self.app.templates.choose(&Subject::Index);
+        let template = self
+            .app
+            .templates
+            .choose(&Subject::Index)
+            .for_request(request);
         let mut context = template.context(&Frame {
             body_class: "index",
             crumbs: &[],

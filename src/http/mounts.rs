@@ -9,6 +9,7 @@ mod range;
 
 use std::fmt::Write as _;
 use std::fs::{self, Metadata};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -26,6 +27,8 @@ use super::statics::names_etag;
 use crate::error::{Error, Result};
 use crate::text::hex;
 
+/// Texts up to so many bytes are read at once.
+const SMALL: u64 = 256 << 10;
 /// Browsers may keep a file, and ask each time whether it is still the same.
 const ASK: &str = "no-cache";
 
@@ -136,6 +139,8 @@ fn plain_path(rest: &str) -> Option<PathBuf> {
 /// An open file and what is known of it.
 struct Opened {
     file: fs::File,
+    /// All of it, of a small text: it may be compressed on its way.
+    text: Option<Bytes>,
     length: u64,
     modified: SystemTime,
     etag: String,
@@ -160,11 +165,25 @@ fn open(folder: &Path, path: &Path) -> Result<Opened> {
     let metadata = file
         .metadata()
         .map_err(|error| Error::Internal(format!("{}: {error}", real.display())))?;
+    let media_type = media_type(path);
+    let is_small_text = metadata.len() <= SMALL && media_type.starts_with("text/");
+    let text = if is_small_text {
+        let mut bytes = Vec::new();
+        (&file)
+            .take(SMALL)
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::Internal(format!("{}: {error}", real.display())))?;
+        // Unless it is being written at this moment.
+        Some(Bytes::from(bytes)).filter(|bytes| bytes.len() as u64 == metadata.len())
+    } else {
+        None
+    };
     Ok(Opened {
+        text,
         length: metadata.len(),
         modified: metadata.modified().unwrap_or(UNIX_EPOCH),
         etag: etag(&metadata),
-        media_type: media_type(path),
+        media_type,
         file,
     })
 }
@@ -182,8 +201,7 @@ impl Opened {
         .header("etag", self.etag.clone())
         .header("last-modified", last_modified.clone())
         .header("cache-control", ASK)
-        .header("accept-ranges", "bytes")
-        .header("x-content-type-options", "nosniff");
+        .header("accept-ranges", "bytes");
         // RFC 9110, 13.2.2: the date counts only where there is no tag.
         let is_known = match header(header::IF_NONE_MATCH) {
             Some(tags) => names_etag(tags, &self.etag),
@@ -198,7 +216,13 @@ impl Opened {
             .is_none_or(|known| known == self.etag || known == last_modified);
         let wanted = header(header::RANGE).filter(|_| same);
         let (start, length) = match range::of(wanted, self.length) {
-            Wanted::All => (0, self.length),
+            Wanted::All => {
+                if let Some(text) = self.text {
+                    response.body = Body::Whole(text);
+                    return response;
+                }
+                (0, self.length)
+            }
             Wanted::Part(start, end) => {
                 let length = self.length;
                 response.status = 206;

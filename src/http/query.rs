@@ -170,7 +170,7 @@ impl Job {
         ];
         let body_class = query_html::body_class(&self.database.name);
         let subject = Subject::Query(&self.database.name, None);
-        let template = self.app.templates.choose(&subject);
+        let template = self.app.templates.choose(&subject).for_request(http);
         let mut context = template.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,

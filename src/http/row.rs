@@ -133,7 +133,7 @@ impl Job {
         ];
         let body_class = row_html::body_class(&self.database.name, table);
         let subject = Subject::Row(&self.database.name, table);
-        let template = self.app.templates.choose(&subject);
+        let template = self.app.templates.choose(&subject).for_request(http);
         let mut context = template.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,

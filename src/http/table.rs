@@ -219,7 +219,7 @@ impl Job {
         ];
         let body_class = table_html::body_class(&self.database.name, &table.name);
         let subject = Subject::Table(&self.database.name, &table.name);
-        let template = self.app.templates.choose(&subject);
+        let template = self.app.templates.choose(&subject).for_request(&self.http);
         let mut context = template.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,

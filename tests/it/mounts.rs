@@ -159,6 +159,23 @@ fn a_part_of_a_file_can_be_asked_for() {
 }
 
 #[test]
+fn text_is_compressed_and_parts_are_not() {
+    let site = site();
+    site.write("files/long.css", "a { color: red }\n".repeat(1000));
+    let server = site.start();
+    let gzip = ("accept-encoding", "gzip");
+    let whole = server.get_with("/css/long.css", &[gzip]).ok();
+    assert_eq!(whole.header("content-encoding"), Some("gzip"));
+    assert_eq!(whole.header("vary"), Some("Accept-Encoding"));
+    let tag = whole.header("etag").unwrap();
+    let known = server.get_with("/css/long.css", &[gzip, ("if-none-match", tag)]);
+    assert_eq!(known.status, 304);
+    let part = server.get_with("/css/long.css", &[gzip, ("range", "bytes=0-1")]);
+    assert_eq!((part.status, part.header("content-encoding")), (206, None));
+    assert_eq!(part.text(), "a ");
+}
+
+#[test]
 fn a_large_file_comes_whole() {
     let site = site();
     let content: Vec<u8> = (0..=255).cycle().take(3_000_000).collect();

@@ -228,6 +228,40 @@ fn a_page_prints_all_that_there_is() {
 }
 
 #[test]
+fn the_context_is_shown_where_the_setting_allows_it() {
+    let server = Site::of(SQL).setting("template_debug", "1").start();
+    for (path, name) in [
+        ("/data/t?_context=1", "display_rows"),
+        ("/data/t/1?_context=1", "primary_key_values"),
+        ("/data?_context=1", "table_columns"),
+        ("/?_context=1", "databases"),
+        ("/data/-/query?sql=select+'%3Cb%3E'&_context=1", "rows_html"),
+    ] {
+        let page = server.text(path);
+        assert!(
+            page.contains(name) && !page.contains("<h1"),
+            "{path}: {page}"
+        );
+        assert!(!page.contains("<b>"), "{page}");
+    }
+    let server = Site::of(SQL).start();
+    assert!(server.text("/data/t?_context=1").contains("<h1"));
+}
+
+#[test]
+fn a_site_with_templates_says_itself_what_its_pages_may_do() {
+    let policy = |server: &Server, path: &str| {
+        let answer = server.get(path);
+        answer.header("content-security-policy").map(str::to_owned)
+    };
+    let server = served(&[("pages/about.html", "<script>1</script>")]);
+    assert!(policy(&server, "/data/t").is_some());
+    assert_eq!(policy(&server, "/about"), None);
+    let server = served(&[("_footer.html", "<script>1</script>")]);
+    assert_eq!(policy(&server, "/data/t"), None);
+}
+
+#[test]
 fn a_template_that_does_not_compile_is_told_with_file_and_line() {
     for (name, source, words) in [
         ("table.html", "one\n{% if %}", "table.html:2: "),

@@ -23,6 +23,7 @@ pub use names::Subject;
 use self::extra_urls::{ExtraUrls, Level};
 use self::folder::File;
 use super::embedded::TEMPLATE_FILES;
+use super::request::Request;
 use super::statics::Statics;
 use crate::auth::Actor;
 use crate::config::{Config, Metadata};
@@ -33,6 +34,8 @@ use crate::render::custom::Wanted;
 const DEFAULT: &str = "default:";
 /// The template of the rows of a table.
 const ROWS: &str = "_table.html";
+/// The template that shows the context of another.
+const CONTEXT: &str = "default:_context.html";
 /// What the names of custom pages begin with.
 const PAGES: &str = "pages/";
 
@@ -79,6 +82,8 @@ pub struct Templates {
     extra_urls: ExtraUrls,
     /// What a page wants whose templates are all the program's.
     nothing: Wanted,
+    everything: Wanted,
+    template_debug: bool,
 }
 
 /// The template of one page.
@@ -89,6 +94,8 @@ pub struct Choice<'t> {
     /// Those that were looked for, the chosen one with an asterisk.
     considered: Vec<String>,
     extra_urls: Option<Level>,
+    /// Whether the context is to be shown instead of the page.
+    shows_context: bool,
 }
 
 impl Templates {
@@ -157,6 +164,8 @@ impl Templates {
             shared,
             extra_urls,
             nothing: Wanted::default(),
+            everything: Wanted::new(HashSet::new(), true),
+            template_debug: config.settings.template_debug,
         })
     }
 
@@ -182,7 +191,13 @@ impl Templates {
             name,
             considered,
             extra_urls: self.extra_urls.of(subject),
+            shows_context: false,
         }
+    }
+
+    /// Whether the site has templates besides those of custom pages.
+    pub fn has_own(&self) -> bool {
+        self.own.iter().any(|name| !name.starts_with(PAGES))
     }
 
     /// The paths of the site's custom pages: `about` for `pages/about.html`.
@@ -200,6 +215,7 @@ impl Templates {
             name: format!("{PAGES}{path}.html"),
             considered: Vec::new(),
             extra_urls: None,
+            shows_context: false,
         }
     }
 
@@ -230,6 +246,18 @@ impl Templates {
 }
 
 impl Choice<'_> {
+    /// The same for a request, which may ask for the context instead of the page:
+    /// `?_context=1`, where the setting `template_debug` allows it.
+    #[must_use]
+    pub fn for_request(mut self, request: &Request) -> Self {
+        self.shows_context = self.templates.template_debug
+            && request
+                .query
+                .get("_context")
+                .is_some_and(|value| !value.is_empty());
+        self
+    }
+
     /// The context that a page adds its own values to.
     pub fn context(&self, frame: &Frame<'_>) -> Context {
         let mut context = self.templates.context(frame);
@@ -243,6 +271,9 @@ impl Choice<'_> {
 
     /// Which variables the template asks for besides those that the program's own ask for.
     pub fn wanted(&self) -> &Wanted {
+        if self.shows_context {
+            return &self.templates.everything;
+        }
         // Empty where all templates are the program's: they get what they ask for anyway.
         if self.set.wanted.is_empty() {
             return &self.templates.nothing;
@@ -259,6 +290,9 @@ impl Choice<'_> {
     /// # Errors
     /// [`Error::Internal`] if the template asks for what the context lacks.
     pub fn render(&self, context: &Context) -> Result<String> {
+        if self.shows_context {
+            return self.set.render(CONTEXT, context);
+        }
         self.set.render(&self.name, context)
     }
 }
