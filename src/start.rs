@@ -10,6 +10,7 @@ use crate::cli::Serve;
 use crate::db::{OpenOptions, Registry, Source, extension};
 use crate::engine::{Engine, EngineOptions};
 use crate::http::App;
+use crate::http::app::Site;
 
 /// More SQL threads than any machine has processors for; each may hold connections.
 const MAX_THREADS: usize = 1024;
@@ -85,8 +86,12 @@ pub fn open(serve: Serve) -> Result<App, StartError> {
     }
     let engine = Engine::new(&options)
         .map_err(|error| StartError::Environment(format!("cannot start threads: {error}")))?;
-    let mut app =
-        App::new(serve.config, report.registry, engine).map_err(StartError::Environment)?;
+    let site = Site {
+        template_dir: serve.template_dir,
+        statics: serve.statics,
+    };
+    let mut app = App::with_site(serve.config, report.registry, engine, &site)
+        .map_err(StartError::Environment)?;
     app.cors = serve.cors;
     app.access_log = serve.access_log;
     app.is_https = serve.tls.is_some();

@@ -11,16 +11,31 @@ const NAMESPACE: &str = "actor";
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The value of `Set-Cookie` that makes the client this actor until it is closed.
-/// `secure` for a site that is reached by HTTPS.
-pub fn signed_cookie(signer: &Signer, actor: &Actor, secure: bool) -> String {
+/// `secure` for a site that is reached by HTTPS; `base` is its `base_url`: what else is on the
+/// same host gets no cookie.
+pub fn signed_cookie(signer: &Signer, actor: &Actor, secure: bool, base: &str) -> String {
     let value = signer.sign(&json!({"a": actor.facts()}), NAMESPACE);
     let secure = if secure { "; Secure" } else { "" };
-    format!("{ACTOR_COOKIE}={value}; HttpOnly; Path=/; SameSite=lax{secure}")
+    let path = path(base);
+    format!("{ACTOR_COOKIE}={value}; HttpOnly; Path={path}; SameSite=lax{secure}")
 }
 
-/// The value of `Set-Cookie` that makes the client nobody.
-pub fn expired_cookie() -> String {
-    format!("{ACTOR_COOKIE}=\"\"; Max-Age=0; Path=/; SameSite=lax")
+/// The values of `Set-Cookie` that make the client nobody: a cookie for the whole host
+/// would be sent to this site too.
+pub fn expired_cookies(base: &str) -> impl Iterator<Item = String> {
+    let own = Some(path(base)).filter(|path| *path != "/");
+    own.into_iter()
+        .chain(["/"])
+        .map(|path| format!("{ACTOR_COOKIE}=\"\"; Max-Age=0; Path={path}; SameSite=lax"))
+}
+
+/// The path of a cookie; all paths where a cookie could not have this one.
+fn path(base: &str) -> &str {
+    if base.bytes().all(|b| b.is_ascii_graphic() && b != b';') {
+        base
+    } else {
+        "/"
+    }
 }
 
 /// The actor of a cookie's value: `None` if it was not signed here, or was valid
@@ -64,10 +79,22 @@ mod tests {
     #[test]
     fn a_cookie_is_read_back() {
         let actor = Actor::with_id("root");
-        let set = signed_cookie(&signer(), &actor, false);
+        let set = signed_cookie(&signer(), &actor, false, "/");
         let value = find(set.split(';').next().unwrap(), ACTOR_COOKIE).unwrap();
         assert_eq!(super::actor(&signer(), value, 0), Some(actor));
         assert!(!set.contains("Secure"));
+        assert!(set.contains("; Path=/;"));
+    }
+
+    #[test]
+    fn a_cookie_is_for_the_prefix_of_the_site_alone() {
+        let set = |base| signed_cookie(&signer(), &Actor::with_id("root"), true, base);
+        assert!(set("/data/").contains("; Path=/data/; "));
+        assert!(set("/a;b/").contains("; Path=/; "));
+        let gone: Vec<String> = expired_cookies("/data/").collect();
+        assert_eq!(gone.len(), 2);
+        assert!(gone[0].contains("Path=/data/;") && gone[1].contains("Path=/;"));
+        assert_eq!(expired_cookies("/").count(), 1);
     }
 
     #[test]

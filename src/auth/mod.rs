@@ -21,6 +21,6 @@ pub use action::{Action, Resource};
 pub use actor::Actor;
 pub use allow::matches as allows;
 pub use asker::Asker;
-pub use cookie::{ACTOR_COOKIE, expired_cookie, find as find_cookie, signed_cookie};
+pub use cookie::{ACTOR_COOKIE, expired_cookies, find as find_cookie, signed_cookie};
 pub use identify::{Identity, identify};
 pub use signing::{Signer, random_word};

@@ -95,7 +95,7 @@ impl Get {
             headers.push((AUTHORIZATION, value));
         }
         if let Some(actor) = &self.actor {
-            let cookie = signed_cookie(&app.signer, actor, false);
+            let cookie = signed_cookie(&app.signer, actor, false, "/");
             let cookie = cookie.split(';').next().unwrap_or_default();
             let value = HeaderValue::try_from(cookie)
                 .map_err(|_| StartError::Usage("--actor can't be sent".to_owned()))?;

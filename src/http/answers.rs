@@ -173,6 +173,7 @@ impl Answer {
         Response {
             status: self.status,
             headers: self.headers.clone(),
+            own_headers: Vec::new(),
             body: Body::Whole(self.body.clone()),
             lasts: true,
             forms: self.forms.clone(),

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -15,6 +16,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::access_log::Line;
 use super::answers::Answers;
 use super::login::RootLogin;
+use super::mounts::Mounts;
+use super::pages::{self, Pages};
 use super::request::Request;
 use super::respond::Additions;
 use super::routes::{self, Route};
@@ -49,6 +52,10 @@ pub struct App {
     pub templates: Templates,
     /// The files of the program.
     pub statics: Statics,
+    /// The folders of `--static`.
+    pub mounts: Mounts,
+    /// The site's custom pages.
+    pub(super) pages: Pages,
     /// Pages that say the same as long as the program runs.
     pub(super) fixed: Fixed,
     /// Who may do what.
@@ -69,16 +76,47 @@ pub struct App {
     pub access_log: bool,
 }
 
+/// What a site brings along besides its databases.
+#[derive(Debug, Clone, Default)]
+pub struct Site {
+    /// `--template-dir`
+    pub template_dir: Option<PathBuf>,
+    /// `--static`: mounts with their folders.
+    pub statics: Vec<(String, PathBuf)>,
+}
+
 impl App {
     /// Puts the parts together and makes those that follow from them.
     ///
     /// # Errors
     /// One sentence: a template does not compile, or SQLite does not work at all.
     pub fn new(config: Config, registry: Registry, engine: Engine) -> Result<Self, String> {
+        Self::with_site(config, registry, engine, &Site::default())
+    }
+
+    /// The same with a site's own templates and files.
+    ///
+    /// # Errors
+    /// One sentence, besides the above on a template or a folder that is not as it should be.
+    pub fn with_site(
+        config: Config,
+        registry: Registry,
+        engine: Engine,
+        site: &Site,
+    ) -> Result<Self, String> {
         let statics = Statics::built_in();
+        let templates = Templates::new(&config, &statics, site.template_dir.as_deref())?;
+        // Templates of a site may have scripts in them: what its pages may do is for the site to say.
+        let policy = if templates.has_own() {
+            None
+        } else {
+            HeaderValue::from_str(&security::policy(&config)).ok()
+        };
         let cache_bytes = config.settings.result_cache_mb.saturating_mul(1 << 20);
         Ok(Self {
-            templates: Templates::built_in(&config, &statics)?,
+            pages: Pages::of(&templates)?,
+            templates,
+            mounts: Mounts::new(&site.statics)?,
             fixed: Fixed::new(
                 &config,
                 versions::versions(config.version_note.as_deref())
@@ -91,7 +129,7 @@ impl App {
             signer: Signer::with_random_secret(),
             root_login: RootLogin::default(),
             root_path: None,
-            policy: HeaderValue::from_str(&security::policy(&config)).ok(),
+            policy,
             config,
             registry,
             engine,
@@ -143,22 +181,33 @@ pub async fn handle(app: Arc<App>, http: HttpRequest) -> HttpResponse {
     let line = app
         .access_log
         .then(|| Line::begin(&request.method, &request.full_path()));
-    let route = routes::resolve(&request.path);
-    let is_file = matches!(route, Route::Static(_) | Route::Favicon);
+    let mounted = app.mounts.find(&request.path).map(Route::Mounted);
+    let route = mounted.unwrap_or_else(|| routes::resolve(&request.path));
+    let is_file = matches!(route, Route::Static(_) | Route::Favicon | Route::Mounted(_));
+    let mut actor = None;
     let answered = match identify(&app.signer, &app.config.settings, terms.identity) {
-        Ok(actor) => {
-            request.actor = actor;
+        Ok(known) => {
+            actor.clone_from(&known);
+            request.actor = known;
             caught(dispatch::answer(&app, request, &terms, route)).await
         }
         Err(error) => Ok(Err(error)),
     };
     let answered = answered.unwrap_or_else(|panic| Err(Error::Internal(panic_text(&*panic))));
-    let response = answered.unwrap_or_else(|error| errors::answer(&app, &terms, &error));
+    let mut policy = app.policy.as_ref();
+    let response = answered.unwrap_or_else(|error| {
+        if let Some(page) = pages::instead(&app, &http, &terms, &error, actor) {
+            // The page is the site's, and so is what it may do.
+            policy = None;
+            return page;
+        }
+        errors::answer(&app, &terms, &error)
+    });
     let response = compression::apply(&terms, response).await;
     let additions = Additions {
-        policy: app.policy.as_ref(),
+        policy,
         cors: app.cors,
-        is_static: is_file && matches!(response.status, 200 | 304),
+        is_static: is_file && matches!(response.status, 200 | 206 | 304),
     };
     respond::finish(&terms, response, additions, line)
 }

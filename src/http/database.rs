@@ -6,13 +6,13 @@ use super::app::App;
 use super::request::Request;
 use super::response::{HTML, JSON, Response};
 use super::routes::Format;
-use super::templates::{Crumb, Frame};
+use super::templates::{Crumb, Frame, Subject};
 use crate::database::execute::Counted;
 use crate::database::{self, DatabasePage};
 use crate::db::Database;
 use crate::engine::Page;
 use crate::error::{Error, Result};
-use crate::render::{database_html, database_json, links};
+use crate::render::{custom, database_html, database_json, links};
 use crate::search::searchable;
 use crate::text::query::join;
 
@@ -88,7 +88,12 @@ impl Job {
             label: "home".to_owned(),
         }];
         let body_class = database_html::body_class(&database.name);
-        let mut context = self.app.templates.context(&Frame {
+        let template = self
+            .app
+            .templates
+            .choose(&Subject::Database(&database.name))
+            .for_request(request);
+        let mut context = template.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,
             alternate_json: &alternate,
@@ -99,7 +104,10 @@ impl Job {
         database_html::fill_database(&mut context, listing, config, asker, database, request);
         let can_search = !searchable(config, &database.name, &listing.schema).is_empty();
         context.insert("can_search", &can_search);
-        let html = self.app.templates.render("database.html", &context)?;
+        custom::database(&mut context, template.wanted(), request, || {
+            database_json::database(listing, config, asker, database, request)
+        })?;
+        let html = template.render(&context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }
 }

@@ -97,6 +97,7 @@ fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
         Route::AuthToken
         | Route::Logout
         | Route::Static(_)
+        | Route::Mounted(_)
         | Route::Favicon
         | Route::Moved { .. }
         | Route::Nothing => Ok(()),
@@ -115,6 +116,10 @@ async fn page(
         Route::Static(name) => {
             let hash = request.query.get("_hash");
             app.statics.file(&name, hash, if_none_match)
+        }
+        Route::Mounted(file) => {
+            let is_head = terms.head;
+            app.mounts.show(&file, is_head, terms.headers).await
         }
         Route::Favicon => app.statics.icon(if_none_match),
         Route::AllowDebug => allow_debug::show(app, &request),
@@ -265,14 +270,10 @@ async fn of_database(
     }
 }
 
-/// 301. The new address has the prefix that the old one was asked for with.
+/// 301. The new address has the prefix, even if a proxy has taken that off the old one.
 fn moved(request: &Request, terms: &Terms<'_>, to: &str, keep_query: bool) -> Response {
-    let prefix = terms
-        .path
-        .strip_suffix(request.path.as_str())
-        .unwrap_or_default();
     let query = if keep_query { terms.query } else { "" };
-    let location = crate::text::query::join(&format!("{prefix}{to}"), query);
+    let location = crate::text::query::join(&request.prefixed(to), query);
     Response::redirect(301, &location)
 }
 

@@ -112,7 +112,7 @@ fn open(database: &Database) -> Result<(String, File, u64)> {
 
 /// `count` bytes of a file from `first` on. Ends with an error, which cuts the
 /// connection, if the file has fewer.
-fn chunks(
+pub(super) fn chunks(
     file: File,
     first: u64,
     count: u64,

@@ -3,11 +3,13 @@
 use serde_json::json;
 
 use super::app::App;
-use super::incoming::{ErrorForm, SpeaksJson, Terms};
+use super::incoming::{self, ErrorForm, SpeaksJson, Terms};
 use super::response::{HTML, JSON, Response, TEXT};
 use super::routes;
-use super::templates::Frame;
+use super::templates::{Frame, Subject};
 use crate::error::Error;
+use crate::render::custom;
+use crate::text::query::join;
 
 /// What Datasette says of an address that no page has.
 const NOTHING: &str = "404";
@@ -21,7 +23,7 @@ pub fn nothing() -> Error {
 /// of its address may be there under another.
 pub fn answer(app: &App, terms: &Terms<'_>, error: &Error) -> Response {
     if let Error::NotFound(_) = error
-        && let Some(location) = routes::second_chance(terms.path, terms.query)
+        && let Some(location) = second_chance(app, terms)
     {
         return Response::whole(302, HTML, "").header("location", location);
     }
@@ -29,7 +31,7 @@ pub fn answer(app: &App, terms: &Terms<'_>, error: &Error) -> Response {
     let mut response = match form(terms, error) {
         ErrorForm::Json => as_json(error),
         ErrorForm::Text => Response::whole(error.status(), TEXT, error.message().to_owned()),
-        ErrorForm::Html => as_page(app, error),
+        ErrorForm::Html => as_page(app, terms, error),
     };
     match error {
         Error::Busy { retry_after } => {
@@ -41,6 +43,17 @@ pub fn answer(app: &App, terms: &Terms<'_>, error: &Error) -> Response {
         _ => {}
     }
     response
+}
+
+/// Where else it may be. The prefix comes first even if a proxy has taken it off.
+fn second_chance(app: &App, terms: &Terms<'_>) -> Option<String> {
+    let base = app.config.settings.base_url.as_str();
+    if base.strip_suffix('/') == Some(terms.path) {
+        return Some(join(base, terms.query));
+    }
+    let path = incoming::below_base(terms.path, base);
+    let location = routes::second_chance(path, terms.query)?;
+    Some(format!("{}{location}", base.trim_end_matches('/')))
 }
 
 fn form(terms: &Terms<'_>, error: &Error) -> ErrorForm {
@@ -74,8 +87,9 @@ pub fn as_json(error: &Error) -> Response {
     Response::whole(error.status(), JSON, body.to_string())
 }
 
-fn as_page(app: &App, error: &Error) -> Response {
-    let mut context = app.templates.context(&Frame {
+fn as_page(app: &App, terms: &Terms<'_>, error: &Error) -> Response {
+    let template = app.templates.choose(&Subject::Error(error.status()));
+    let mut context = template.context(&Frame {
         body_class: "error",
         metadata: Some(app.config.instance()),
         ..Frame::default()
@@ -91,7 +105,16 @@ fn as_page(app: &App, error: &Error) -> Response {
     context.insert("status", &error.status());
     context.insert("title", title);
     context.insert("message", message);
-    match app.templates.render("error.html", &context) {
+    let wanted = template.wanted();
+    if !wanted.is_empty() {
+        custom::other(&mut context, wanted, &terms.request(&app.config.settings));
+    }
+    // Where a template of the site is broken, that of the program tells the error.
+    let html = template.render(&context).or_else(|broken| {
+        tracing::error!("{broken}");
+        app.templates.render("default:error.html", &context)
+    });
+    match html {
         Ok(html) => Response::whole(error.status(), HTML, html),
         Err(broken) => {
             tracing::error!("{broken}");

@@ -81,8 +81,23 @@ pub struct Terms<'h> {
     pub range: Option<&'h str>,
     /// The `If-Range` header.
     pub if_range: Option<&'h str>,
-    /// All headers, for stored queries that ask for one.
+    /// All headers, for what only one page asks.
     pub headers: &'h HeaderMap,
+}
+
+impl Terms<'_> {
+    /// What is known of the request here, for the page of an error: not the host.
+    pub(super) fn request(&self, settings: &Settings) -> Request {
+        Request {
+            method: Cow::Borrowed(if self.head { "HEAD" } else { "GET" }),
+            path: below_base(self.path, &settings.base_url).to_owned(),
+            query: QueryString::parse(self.query),
+            scheme: "http",
+            host: String::new(),
+            base_url: settings.base_url.clone(),
+            actor: None,
+        }
+    }
 }
 
 /// Takes a request of actix-web apart.
@@ -166,7 +181,7 @@ fn behind_https(http: &HttpRequest) -> bool {
 
 /// The path without `base_url`. A path that lacks the prefix is served all the
 /// same: a proxy in front may have taken it off.
-fn below_base<'p>(path: &'p str, base: &str) -> &'p str {
+pub(super) fn below_base<'p>(path: &'p str, base: &str) -> &'p str {
     let prefix = base.trim_end_matches('/');
     match path.strip_prefix(prefix) {
         Some(rest) if rest.starts_with('/') => rest,

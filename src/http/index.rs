@@ -6,13 +6,13 @@ use super::app::App;
 use super::request::Request;
 use super::response::{HTML, JSON, Response};
 use super::routes::Format;
-use super::templates::Frame;
+use super::templates::{Frame, Subject};
 use crate::auth::{Action, Resource};
 use crate::database::{self, IndexEntry};
 use crate::db::Database;
 use crate::engine::Page;
 use crate::error::Result;
-use crate::render::{database_html, database_json, links};
+use crate::render::{custom, database_html, database_json, links};
 
 /// Answers a request for the front page. `is_alternative`: asked for as `/-/`.
 pub async fn show(
@@ -69,7 +69,12 @@ impl Front {
     ) -> Result<Response> {
         let (config, request) = (&self.app.config, &self.request);
         let alternate = links::alternate_json(request);
-        let mut context = self.app.templates.context(&Frame {
+        let template = self
+            .app
+            .templates
+            .choose(&Subject::Index)
+            .for_request(request);
+        let mut context = template.context(&Frame {
             body_class: "index",
             crumbs: &[],
             alternate_json: &alternate,
@@ -85,7 +90,8 @@ impl Front {
             request,
             self.is_alternative,
         );
-        let html = self.app.templates.render("index.html", &context)?;
+        custom::index(&mut context, template.wanted(), request);
+        let html = template.render(&context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }
 }

@@ -9,7 +9,7 @@ use super::app::App;
 use super::request::Request;
 use super::response::{HTML, Response};
 use super::templates::{Crumb, Frame};
-use crate::auth::{Actor, expired_cookie, random_word, signed_cookie};
+use crate::auth::{Actor, expired_cookies, random_word, signed_cookie};
 use crate::error::{Error, Result};
 
 /// The token of `--root`, until somebody has used it.
@@ -56,6 +56,7 @@ pub fn auth_token(app: &App, request: &Request) -> Result<Response> {
         &app.signer,
         &Actor::with_id("root"),
         request.scheme == "https",
+        &request.base_url,
     );
     Ok(Response::redirect(302, &home)
         .header("set-cookie", cookie)
@@ -69,9 +70,11 @@ pub fn auth_token(app: &App, request: &Request) -> Result<Response> {
 pub fn logout(app: &App, request: &Request) -> Result<Response> {
     let home = request.prefixed("/");
     if request.method == "POST" {
-        return Ok(Response::redirect(302, &home)
-            .header("set-cookie", expired_cookie())
-            .header("cache-control", "private, no-store"));
+        let response = Response::redirect(302, &home).header("cache-control", "private, no-store");
+        let cookies = expired_cookies(&request.base_url);
+        return Ok(cookies.fold(response, |response, cookie| {
+            response.header("set-cookie", cookie)
+        }));
     }
     let Some(actor) = request.actor.as_deref() else {
         return Ok(Response::redirect(302, &home));

@@ -29,6 +29,8 @@ mod jump;
 pub mod lenient;
 pub mod listen;
 mod login;
+pub mod mounts;
+pub mod pages;
 mod queries;
 mod query;
 mod query_csv;

@@ -7,7 +7,7 @@ use super::app::App;
 use super::request::Request;
 use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
-use super::templates::{Crumb, Frame};
+use super::templates::{Crumb, Frame, Subject};
 use super::{blob, errors, query_csv};
 use crate::config::StoredQuery;
 use crate::db::Database;
@@ -15,7 +15,7 @@ use crate::engine::Page;
 use crate::error::{Error, Result};
 use crate::query::{QueryPage, QueryRequest, execute, parameters};
 use crate::render::query_json::Sources;
-use crate::render::{database_json, links, query_html, query_json};
+use crate::render::{custom, database_json, links, query_html, query_json};
 use crate::table::arguments::Format;
 
 /// Answers a request for the SQL page.
@@ -215,15 +215,19 @@ impl Job {
             Some(stored) => &query_html::metadata(stored, metadata),
             None => metadata,
         };
-        let mut context = self.app.templates.context(&Frame {
+        let subject = Subject::Query(&self.database.name, name);
+        let template = self.app.templates.choose(&subject).for_request(http);
+        let mut context = template.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,
             alternate_json: &alternate,
             metadata: Some(metadata),
             actor: self.http.actor.as_deref(),
         });
-        query_html::fill(&mut context, &self.sources(result), error);
-        let html = self.app.templates.render("query.html", &context)?;
+        let sources = self.sources(result);
+        query_html::fill(&mut context, &sources, error);
+        custom::query(&mut context, &sources, template.wanted());
+        let html = template.render(&context)?;
         Ok(Response::whole(status, HTML, html).alternate_json(&alternate))
     }
 

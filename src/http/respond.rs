@@ -61,6 +61,9 @@ pub fn finish(
     for (name, value) in response.headers {
         append(headers, name, value);
     }
+    for (name, value) in response.own_headers {
+        append_own(headers, &name, &value);
+    }
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if additions.is_static {
         headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
@@ -156,6 +159,14 @@ fn protect(headers: &mut HeaderMap, policy: Option<&HeaderValue>) {
         && !headers.contains_key(CONTENT_SECURITY_POLICY)
     {
         headers.insert(CONTENT_SECURITY_POLICY, policy.clone());
+    }
+}
+
+/// Appends a header whose name is known only now.
+fn append_own(headers: &mut HeaderMap, name: &str, value: &str) {
+    let name = HeaderName::from_bytes(name.as_bytes());
+    if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
+        headers.append(name, value);
     }
 }
 

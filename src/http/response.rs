@@ -34,6 +34,8 @@ pub struct Response {
     pub status: u16,
     /// Header names (lower case) and values, besides those that the HTTP layer adds itself.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
+    /// Headers that a custom page sets, names in lower case, both checked.
+    pub own_headers: Vec<(String, String)>,
     /// The body; dropped for `HEAD`.
     pub body: Body,
     /// Whether the same request gets the same answer as long as the databases
@@ -74,6 +76,7 @@ impl Response {
         Self {
             status,
             headers: vec![("content-type", Cow::Borrowed(content_type))],
+            own_headers: Vec::new(),
             body: Body::Whole(body.into()),
             lasts: false,
             forms: None,

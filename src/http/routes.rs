@@ -5,6 +5,7 @@
 //! first, then the number of segments decides, so finding a route costs the
 //! same however many there are.
 
+use super::mounts::Mounted;
 use crate::error::Error;
 use crate::text::tilde;
 
@@ -198,6 +199,8 @@ pub enum Route {
     Logout,
     /// A file of the program.
     Static(String),
+    /// A file of a folder that is served with `--static`. No path resolves to it by itself.
+    Mounted(Mounted),
     /// The icon.
     Favicon,
     /// A database's file itself.

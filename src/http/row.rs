@@ -8,13 +8,13 @@ use super::csv_answer;
 use super::request::Request;
 use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
-use super::templates::{Crumb, Frame};
+use super::templates::{Crumb, Frame, Subject};
 use crate::db::Database;
 use crate::engine::Page;
 use crate::error::{Error, Result};
 use crate::render::csv::{Columns, CsvContext, blob_url_into};
 use crate::render::row_json::Sources;
-use crate::render::{links, row_html, row_json};
+use crate::render::{custom, links, row_html, row_json};
 use crate::row::execute::{Wanted, execute};
 use crate::row::{RowPage, RowRequest};
 use crate::table::arguments::Format;
@@ -132,7 +132,9 @@ impl Job {
             crumb(links::table(&database_path, table), table),
         ];
         let body_class = row_html::body_class(&self.database.name, table);
-        let mut context = self.app.templates.context(&Frame {
+        let subject = Subject::Row(&self.database.name, table);
+        let template = self.app.templates.choose(&subject).for_request(http);
+        let mut context = template.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,
             alternate_json: &alternate,
@@ -140,7 +142,8 @@ impl Job {
             actor: self.http.actor.as_deref(),
         });
         row_html::fill(&mut context, sources);
-        let html = self.app.templates.render("row.html", &context)?;
+        custom::row(&mut context, sources, template.wanted());
+        let html = template.render(&context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }
 

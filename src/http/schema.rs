@@ -196,6 +196,11 @@ impl Job {
         });
         context.insert("title", title);
         context.insert("is_site", &(*of == SchemaOf::Site));
+        if *of != SchemaOf::Site
+            && let Some(section) = sections.first()
+        {
+            context.insert("database_color", &section.color);
+        }
         context.insert("schemas", &sections);
         context.insert("export_json_url", &links::in_format(request, "json", &[]));
         context.insert("export_markdown_url", &links::in_format(request, "md", &[]));

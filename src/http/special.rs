@@ -8,10 +8,11 @@ use super::app::App;
 use super::request::Request;
 use super::response::{HTML, JSON, Response};
 use super::routes::{Format, Special};
-use super::templates::{Crumb, Frame};
+use super::templates::{Crumb, Frame, Subject};
 use crate::auth::{Action, Actor, Asker, Resource};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::render::custom;
 use crate::text::query;
 
 /// The JSON of the pages that say the same as long as the program runs.
@@ -143,7 +144,8 @@ fn as_page(app: &App, request: &Request, page: Special, value: &Value) -> Result
         href: app.config.settings.base_url.clone(),
         label: "home".to_owned(),
     }];
-    let mut context = app.templates.context(&Frame {
+    let template = app.templates.choose(&Subject::Other("show_json.html"));
+    let mut context = template.context(&Frame {
         body_class: "show-json",
         crumbs: &crumbs,
         alternate_json: &alternate,
@@ -155,7 +157,8 @@ fn as_page(app: &App, request: &Request, page: Special, value: &Value) -> Result
     context.insert("title", &filename);
     context.insert("filename", &filename);
     context.insert("json", &json);
-    let html = app.templates.render("json_page.html", &context)?;
+    custom::other(&mut context, template.wanted(), request);
+    let html = template.render(&context)?;
     Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
 }
 

@@ -57,6 +57,14 @@ impl Statics {
         }
     }
 
+    /// The URL of each file, by its name.
+    pub fn urls(&self, base: &str) -> HashMap<String, String> {
+        let names = self.assets.keys();
+        names
+            .map(|name| ((*name).to_owned(), self.url(base, name)))
+            .collect()
+    }
+
     /// Answers a request for a file.
     ///
     /// # Errors

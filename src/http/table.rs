@@ -8,14 +8,14 @@ use super::request::Request;
 use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
 use super::table_csv;
-use super::templates::{Crumb, Frame};
+use super::templates::{Crumb, Frame, Subject};
 use crate::db::turns::Turn;
 use crate::db::{Database, Version};
 use crate::engine::Page;
 use crate::error::{Error, Result};
 use crate::render::extras_json::{Sources, extras};
 use crate::render::links::Links;
-use crate::render::{json, table_html};
+use crate::render::{custom, json, table_html};
 use crate::table::execute::{Asked, Executed, execute};
 use crate::table::extras::kept::KeptExtras;
 use crate::table::redirect::canonical_query;
@@ -218,7 +218,9 @@ impl Job {
             crumb(&sources.links.database, &self.database.name),
         ];
         let body_class = table_html::body_class(&self.database.name, &table.name);
-        let mut context = self.app.templates.context(&Frame {
+        let subject = Subject::Table(&self.database.name, &table.name);
+        let template = self.app.templates.choose(&subject).for_request(&self.http);
+        let mut context = template.context(&Frame {
             body_class: &body_class,
             crumbs: &crumbs,
             alternate_json: &alternate,
@@ -232,7 +234,8 @@ impl Job {
             actor: self.http.actor.as_deref(),
         });
         table_html::fill(&mut context, sources, next_url.unwrap_or_default());
-        let html = self.app.templates.render("table.html", &context)?;
+        custom::table(&mut context, sources, template.wanted());
+        let html = template.render(&context)?;
         Ok(Response::whole(200, HTML, html).alternate_json(&alternate))
     }
 

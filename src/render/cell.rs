@@ -13,7 +13,7 @@ pub(super) struct Head {
     pub open: String,
     /// The column's name in a query string.
     pub encoded: String,
-    /// The path of the table that its foreign key points at.
+    /// The path of the table that its foreign key points at, escaped for HTML.
     pub other_path: Option<String>,
     /// The position of the column among the rows'.
     pub position: Option<usize>,
@@ -31,11 +31,8 @@ impl Head {
             open: format!("<td class=\"col-{} type-", css::class(&column.name)),
             encoded,
             other_path: other.map(|key| {
-                format!(
-                    "{}/{}",
-                    context.database_path,
-                    tilde::encode(key.other_table.as_bytes())
-                )
+                let other_table = tilde::encode(key.other_table.as_bytes());
+                html::escape(&format!("{}/{other_table}", context.database_path))
             }),
             position: column.position,
             strong: false,
@@ -63,8 +60,30 @@ pub(super) fn cell(
     if head.strong {
         out.push_str("<strong>");
     }
-    match (label, &head.other_path) {
-        (Some(label), Some(other)) => labelled(out, value, label, other),
+    content(out, head, value, label, row_path, context);
+    if head.strong {
+        out.push_str("</strong>");
+    }
+    out.push_str("</td>");
+}
+
+/// Appends what is inside of a cell.
+pub(super) fn content(
+    out: &mut String,
+    head: &Head,
+    value: BorrowedValue<'_>,
+    label: Option<&Value>,
+    row_path: &str,
+    context: &CellContext<'_>,
+) {
+    match (label, &head.other_path, value) {
+        (Some(label), Some(other), _) => labelled(out, value, label, other),
+        // A row of a view has no address, and so its bytes have none.
+        (_, _, Value::Blob(bytes)) if row_path.is_empty() => {
+            out.push_str("<span class=\"blob\">");
+            byte_count(out, bytes.len() as u64);
+            out.push_str("</span>");
+        }
         _ => plain(out, value, context.truncate, |out, _| {
             html::escape_into(out, context.table_path);
             out.push('/');
@@ -73,10 +92,6 @@ pub(super) fn cell(
             html::escape_into(out, &head.encoded);
         }),
     }
-    if head.strong {
-        out.push_str("</strong>");
-    }
-    out.push_str("</td>");
 }
 
 fn labelled(out: &mut String, value: BorrowedValue<'_>, label: &Value, other_path: &str) {
@@ -149,11 +164,18 @@ fn blob(out: &mut String, bytes: &[u8], url: impl FnOnce(&mut String, &[u8])) {
         out.push_str(&size);
         out.push('"');
     }
-    out.push_str(">&lt;Binary:&nbsp;");
+    out.push('>');
+    byte_count(out, count);
+    out.push_str("</a>");
+}
+
+/// `<Binary: 1,234 bytes>`
+fn byte_count(out: &mut String, count: u64) {
+    out.push_str("&lt;Binary:&nbsp;");
     number::thousands_into(out, count);
     out.push_str(if count == 1 {
-        "&nbsp;byte&gt;</a>"
+        "&nbsp;byte&gt;"
     } else {
-        "&nbsp;bytes&gt;</a>"
+        "&nbsp;bytes&gt;"
     });
 }

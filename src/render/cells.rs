@@ -37,6 +37,8 @@ pub fn rows(page: &TablePage, columns: &[DisplayColumn], context: &CellContext<'
         .collect();
     let key = page.key_positions();
     let has_key = page.plan.key != Key::None;
+    // The prefix in front of it may be any text.
+    let table_path = html::escape(context.table_path);
     let mut path = String::new();
     for row in page.rows.iter() {
         let key = || key.iter().map(|&n| row.value(n));
@@ -53,7 +55,7 @@ pub fn rows(page: &TablePage, columns: &[DisplayColumn], context: &CellContext<'
             if n == 0 && has_key {
                 out.push_str(&head.open);
                 out.push_str("pk\"><a href=\"");
-                out.push_str(context.table_path);
+                out.push_str(&table_path);
                 out.push('/');
                 out.push_str(&path);
                 out.push_str("\">");
@@ -126,7 +128,7 @@ fn buffer(rows: &Rows, columns: usize) -> String {
 }
 
 /// A key for people to read.
-fn row_name<'v>(out: &mut String, key: impl Iterator<Item = BorrowedValue<'v>>) {
+pub(super) fn row_name<'v>(out: &mut String, key: impl Iterator<Item = BorrowedValue<'v>>) {
     for (n, value) in key.enumerate() {
         if n > 0 {
             out.push(',');

@@ -10,7 +10,7 @@ use crate::auth::{Action, Asker, Resource};
 use crate::config::Config;
 use crate::database::{DatabasePage, IndexEntry, ListedTable};
 use crate::db::Database;
-use crate::db::schema::{Column, Table};
+use crate::db::schema::Table;
 use crate::http::request::Request;
 use crate::query::stored::list;
 use crate::table::page::is_capped;
@@ -24,8 +24,11 @@ struct TableLine<'a> {
     name: &'a str,
     path: String,
     hidden: bool,
+    count: Option<i64>,
+    count_truncated: bool,
     count_text: String,
-    columns: Vec<ColumnName<'a>>,
+    columns: Vec<&'a str>,
+    primary_keys: &'a [String],
     /// The tables that its foreign keys lead to, each once.
     refers_to: Vec<Reference<'a>>,
 }
@@ -34,12 +37,6 @@ struct TableLine<'a> {
 struct Reference<'a> {
     name: &'a str,
     path: String,
-}
-
-#[derive(Serialize)]
-struct ColumnName<'a> {
-    name: &'a str,
-    is_pk: bool,
 }
 
 #[derive(Serialize)]
@@ -57,11 +54,14 @@ struct Card<'a> {
     color: String,
     private: bool,
     row_sum_text: String,
+    table_rows_sum: i64,
+    show_table_row_counts: bool,
     tables_count: usize,
     views_count: usize,
-    hidden_count: usize,
-    tables: Vec<Link<'a>>,
-    more: bool,
+    hidden_tables_count: usize,
+    hidden_table_rows_sum: i64,
+    tables_and_views_truncated: Vec<Link<'a>>,
+    tables_and_views_more: bool,
 }
 
 /// The classes of the `<body>` of a database page.
@@ -103,7 +103,7 @@ pub fn fill_database(
     });
     context.insert("private", &asker.is_private_database(&database.name));
     context.insert("database", &database.name);
-    context.insert("color", &database.color());
+    context.insert("database_color", &database.color());
     context.insert("tables", &tables);
     context.insert("views", &views.collect::<Vec<_>>());
     context.insert(
@@ -150,17 +150,17 @@ pub fn fill_database(
 }
 
 fn table_line<'a>(listed: &'a ListedTable, database: &str) -> TableLine<'a> {
-    let column = |column: &'a Column| ColumnName {
-        name: &column.name,
-        is_pk: column.pk_position > 0,
-    };
+    let columns = listed.table.columns.iter();
     TableLine {
         private: false,
         name: &listed.table.name,
         path: links::table(database, &listed.table.name),
         hidden: listed.hidden,
+        count: listed.count,
+        count_truncated: listed.count_is_capped(),
         count_text: count_text(listed.count),
-        columns: listed.table.columns.iter().map(column).collect(),
+        columns: columns.map(|column| column.name.as_str()).collect(),
+        primary_keys: &listed.table.primary_keys,
         refers_to: refers_to(listed, database),
     }
 }
@@ -226,11 +226,14 @@ fn card<'a>(
         color: database.color(),
         private: asker.is_private_database(&database.name),
         row_sum_text: row_sum_text(entry),
+        table_rows_sum: entry.rows,
+        show_table_row_counts: entry.counted,
         tables_count: entry.tables_count,
         views_count: entry.views_count,
-        hidden_count: entry.hidden_count,
-        tables: tables.collect(),
-        more: entry.more,
+        hidden_tables_count: entry.hidden_count,
+        hidden_table_rows_sum: entry.hidden_rows,
+        tables_and_views_truncated: tables.collect(),
+        tables_and_views_more: entry.more,
         path,
     }
 }

@@ -67,7 +67,8 @@ pub fn extras(sources: &Sources<'_>) -> Map<String, Json> {
         .collect()
 }
 
-fn one(s: &Sources<'_>, extra: Extra) -> Json {
+/// One extra.
+pub(super) fn one(s: &Sources<'_>, extra: Extra) -> Json {
     let (page, plan, table) = (s.page, &s.page.plan, &s.page.plan.table);
     let is_view = table.is_view();
     match extra {

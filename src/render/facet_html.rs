@@ -39,6 +39,7 @@ pub(super) struct FacetLine {
 #[derive(Serialize)]
 pub(super) struct Suggestion<'a> {
     name: &'a str,
+    #[serde(rename = "type")]
     kind: &'static str,
     toggle_url: String,
 }

@@ -3,6 +3,7 @@
 mod cell;
 pub mod cells;
 pub mod csv;
+pub mod custom;
 pub mod database_html;
 pub mod database_json;
 pub mod display_columns;

@@ -90,7 +90,7 @@ pub fn fill(context: &mut Context, s: &Sources<'_>) {
         .collect();
     context.insert("database", s.database.map_or("", |d| d.name.as_str()));
     context.insert(
-        "color",
+        "database_color",
         &s.database.map(Database::color).unwrap_or_default(),
     );
     context.insert("path", &s.path());

@@ -83,7 +83,7 @@ pub fn fill(context: &mut Context, s: &Sources<'_>, error: &str) {
     };
     let writes = s.stored.is_some_and(|stored| stored.is_write);
     context.insert("database", &s.database.name);
-    context.insert("color", &s.database.color());
+    context.insert("database_color", &s.database.color());
     context.insert("path", &s.http.prefixed(&s.http.path));
     context.insert("query_name", s.stored.map_or("", |stored| &stored.name));
     context.insert("sql", &request.sql);

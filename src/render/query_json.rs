@@ -87,7 +87,8 @@ pub fn refused(message: &str, status: u16) -> Json {
     })
 }
 
-fn one(s: &Sources<'_>, extra: Extra) -> Json {
+/// One extra.
+pub(super) fn one(s: &Sources<'_>, extra: Extra) -> Json {
     match extra {
         Extra::Columns => json!(s.page.rows.columns),
         Extra::RenderCell => s.page.rows.iter().map(|_| json!({})).collect(),

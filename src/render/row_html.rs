@@ -51,16 +51,16 @@ pub fn fill(context: &mut Context, s: &Sources<'_>) {
     let title = format!("{}: {}", table.name, s.request.key_texts().join(", "));
     context.insert("database", &s.database.name);
     context.insert("table", &table.name);
-    context.insert("color", &s.database.color());
+    context.insert("database_color", &s.database.color());
     context.insert("title", &title);
     context.insert("export_json_url", &links::in_format(s.http, "json", &[]));
-    context.insert("columns", &heads);
+    context.insert("display_columns", &heads);
     context.insert("rows_html", &cells::row(page, &columns, &cells));
     context.insert("foreign_key_tables", &referring(s));
 }
 
 /// The columns, those of the key first.
-fn columns(page: &RowPage) -> Vec<DisplayColumn> {
+pub(super) fn columns(page: &RowPage) -> Vec<DisplayColumn> {
     let all = page
         .columns()
         .iter()

@@ -74,7 +74,8 @@ fn extras(s: &Sources<'_>) -> Map<String, Json> {
         .collect()
 }
 
-fn one(s: &Sources<'_>, extra: Extra) -> Json {
+/// One extra.
+pub(super) fn one(s: &Sources<'_>, extra: Extra) -> Json {
     let (page, table) = (s.page, &s.page.table);
     match extra {
         Extra::Columns => json!(page.columns()),

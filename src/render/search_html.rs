@@ -61,7 +61,7 @@ pub fn fill(context: &mut Context, s: &Sources<'_>) {
     }
     let path = links::database(s.request, &s.database.name);
     context.insert("database", &s.database.name);
-    context.insert("color", &s.database.color());
+    context.insert("database_color", &s.database.color());
     context.insert("search_url", &format!("{path}/-/search"));
     context.insert("q", s.text);
     context.insert("groups", &groups);

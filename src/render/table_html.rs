@@ -24,14 +24,19 @@ struct FilterRow<'a> {
     operator_options: &'static str,
 }
 
-/// A header cell of `_rows.html`.
+/// A header cell of `_table.html`.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct ColumnHead<'a> {
     name: &'a str,
     css_class: String,
+    #[serde(rename = "type")]
     data_type: String,
+    #[serde(rename = "notnull")]
     not_null: bool,
     is_pk: bool,
+    sortable: bool,
+    #[serde(rename = "is_special_link_column")]
     is_link: bool,
     sort_url: String,
     arrow: &'static str,
@@ -47,6 +52,7 @@ impl<'a> ColumnHead<'a> {
             data_type: column.data_type.to_lowercase(),
             not_null: column.not_null,
             is_pk: column.is_pk,
+            sortable: column.sortable,
             is_link: column.is_link,
             sort_url: String::new(),
             arrow: "",
@@ -119,7 +125,7 @@ pub fn fill(context: &mut Context, s: &Sources<'_>, next_url: &str) {
     context.insert("table", &table.name);
     context.insert("database_path", &s.links.database);
     context.insert("path", &s.links.table);
-    context.insert("color", &s.database.color());
+    context.insert("database_color", &s.database.color());
     context.insert("title", &config.metadata.title);
     context.insert("page_title", &page_title(s, &count));
     context.insert("is_view", &table.is_view());
@@ -131,7 +137,7 @@ pub fn fill(context: &mut Context, s: &Sources<'_>, next_url: &str) {
     context.insert("human_description", &plan.description);
     context.insert("supports_search", &plan.fts_table.is_some());
     context.insert("search", s.http.query.get("_search").unwrap_or_default());
-    context.insert("filters", &filter_rows(s));
+    context.insert("filter_rows", &filter_rows(s));
     let (up, down) = match &sort {
         Some((column, true)) => (*column, *column),
         Some((column, false)) => (*column, ""),
@@ -158,7 +164,7 @@ pub fn fill(context: &mut Context, s: &Sources<'_>, next_url: &str) {
             .map(|n| facet_box(s, &page.facets[n]))
             .collect::<Vec<_>>(),
     );
-    context.insert("columns", &column_heads(s, &columns, sort));
+    context.insert("display_columns", &column_heads(s, &columns, sort));
     context.insert("column_descriptions", &column_descriptions(&config.columns));
     context.insert("has_rows", &has_rows);
     let cells = CellContext {
@@ -240,7 +246,7 @@ fn column_options(columns: &[&str], chosen: Option<&str>) -> String {
 }
 
 /// The columns of the page, then those that it leaves out.
-fn filter_columns<'s>(s: &Sources<'s>) -> Vec<&'s str> {
+pub(super) fn filter_columns<'s>(s: &Sources<'s>) -> Vec<&'s str> {
     let shown = s.page.columns();
     let others = s
         .page
@@ -358,7 +364,8 @@ fn renderer_url(s: &Sources<'_>) -> String {
     s.links.format("json", label_args(s))
 }
 
-fn csv_url(s: &Sources<'_>) -> String {
+/// The rows as CSV.
+pub(super) fn csv_url(s: &Sources<'_>) -> String {
     let mut args = vec![("_size", "max")];
     args.extend(label_args(s));
     s.links.format("csv", &args)

@@ -16,7 +16,7 @@ const SHOP: &str = "create table cat(id integer primary key, name text);
 /// The cookie of an actor with this id.
 fn cookie(id: &str) -> String {
     let signer = Signer::new("case-secret".to_owned());
-    let set = signed_cookie(&signer, &Actor::with_id(id), false);
+    let set = signed_cookie(&signer, &Actor::with_id(id), false, "/");
     set.split(';').next().unwrap().to_owned()
 }
 

@@ -8,10 +8,12 @@
 )]
 
 mod access;
+mod base_url;
 mod compile_options;
 mod compression;
 mod configured;
 mod csv;
+mod custom_pages;
 mod documented;
 mod errors;
 mod extension;
@@ -25,6 +27,7 @@ mod limits;
 mod listen;
 mod modes;
 mod pages;
+mod mounts;
 mod paging;
 mod random;
 mod raw_targets;
@@ -37,3 +40,4 @@ mod start;
 mod stored;
 mod table_html;
 mod table_json;
+mod templates;

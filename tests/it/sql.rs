@@ -267,6 +267,7 @@ fn sql_across_databases_reads_only_those_that_one_may_run_sql_on() {
         &Signer::new("case-secret".to_owned()),
         &Actor::with_id("ann"),
         false,
+        "/",
     );
     let cookie = set.split(';').next().unwrap();
     let headers = [("cookie", cookie)];

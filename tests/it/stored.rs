@@ -20,7 +20,7 @@ fn cookie(actor: Value) -> String {
     let Value::Object(facts) = actor else {
         panic!("an actor is an object");
     };
-    let set = signed_cookie(&signer, &Actor::new(facts), false);
+    let set = signed_cookie(&signer, &Actor::new(facts), false, "/");
     set.split(';').next().unwrap().to_owned()
 }
 

@@ -44,6 +44,17 @@ fn a_page_leads_to_its_other_formats() {
 }
 
 #[test]
+fn bytes_in_a_view_are_counted_without_a_link_that_leads_nowhere() {
+    let sql = format!("{TREES} create view leafs as select leaf from tree where id = 2");
+    let page = Site::of(&sql).start().text("/data/leafs");
+    assert!(
+        page.contains("<span class=\"blob\">&lt;Binary:&nbsp;2&nbsp;bytes&gt;</span>"),
+        "{page}"
+    );
+    assert!(!page.contains(".blob"), "{page}");
+}
+
+#[test]
 fn names_and_values_with_markup_are_shown_and_never_run() {
     let evil = "</script><script>alert(1)</script><img src=x onerror=\"y\">'";
     let name = format!("t{evil}");
