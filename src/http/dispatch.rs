@@ -127,9 +127,12 @@ fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
             database, format, ..
         } => {
             let is_kept = match format {
-                Format::Html | Format::Json => true,
+                Format::Html => true,
                 // A stream has no whole body, and the answer to a HEAD is without rows.
-                Format::Csv => request.method == "GET" && request.query.get("_stream").is_none(),
+                Format::Json => request.query.get("_stream").is_none(),
+                Format::Csv | Format::Ndjson => {
+                    request.method == "GET" && request.query.get("_stream").is_none()
+                }
                 Format::Blob | Format::Other(_) => false,
             };
             if !is_kept {

@@ -23,7 +23,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub enum ErrorForm {
     /// A page for people.
     Html,
-    /// An object, for paths that end in `.json`.
+    /// An object, for paths that end in `.json` or `.ndjson`.
     Json,
     /// A line of text, for paths that end in `.csv`.
     Text,
@@ -32,7 +32,7 @@ pub enum ErrorForm {
 impl ErrorForm {
     fn of(path: &str) -> Self {
         match path.rsplit_once('.') {
-            Some((_, "json")) => Self::Json,
+            Some((_, "json" | "ndjson")) => Self::Json,
             Some((_, "csv")) => Self::Text,
             _ => Self::Html,
         }
@@ -202,6 +202,7 @@ mod tests {
     fn the_form_of_an_error_follows_the_path() {
         for (path, form) in [
             ("/fx/t.json", ErrorForm::Json),
+            ("/fx/t.ndjson", ErrorForm::Json),
             ("/no/such/page/at/all.json", ErrorForm::Json),
             ("/fx/t.csv", ErrorForm::Text),
             ("/fx/t", ErrorForm::Html),

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::app::App;
+use super::export::Export;
 use super::request::Request;
 use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
 use super::templates::{Crumb, Frame};
-use super::{blob, errors, query_csv};
+use super::{blob, errors, query_export};
 use crate::db::Database;
 use crate::engine::Page;
 use crate::error::{Error, Result};
@@ -27,7 +28,7 @@ pub async fn show(
     let format = match extension {
         Extension::Html => Format::Html,
         Extension::Json => Format::Json,
-        Extension::Csv | Extension::Blob => Format::Csv,
+        Extension::Csv | Extension::Ndjson | Extension::Blob => Format::Csv,
         Extension::Other(_) => return Err(extension.invalid()),
     };
     let request = QueryRequest::parse(&http.query, format, &app.config.settings)?;
@@ -40,8 +41,8 @@ pub async fn show(
         http,
         request,
     };
-    if extension == Extension::Csv {
-        return query_csv::show(job).await;
+    if let Some(export) = Export::of(&job.http, &extension, &app.config.settings)? {
+        return query_export::show(job, export).await;
     }
     let turn = database.turns.enter().await;
     let answer = app.engine.offload(move |page| {

@@ -14,6 +14,7 @@ mod configured;
 mod csv;
 mod documented;
 mod errors;
+mod exports;
 mod extension;
 mod facets;
 mod filters;
