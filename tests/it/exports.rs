@@ -239,6 +239,33 @@ fn the_headers_of_lines_cost_no_rows() {
     }
 }
 
+#[test]
+fn the_pages_link_to_all_rows_as_lines_unless_they_may_not_be_streamed() {
+    let sql = "create table t(id integer primary key, v);
+        with recursive c(x) as (select 1 union all select x + 1 from c where x < 300) insert into t select x, x % 2 from c;";
+    let server = Site::of(sql).start();
+    let link = |page: &str| {
+        let mut links = page
+            .split("href=\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap());
+        links
+            .find(|link| link.contains(".ndjson"))
+            .map(|link| link.replace("&amp;", "&"))
+    };
+    for (page, rows) in [
+        ("/data/t?v=1&_size=5&_next=20", 150),
+        ("/data/-/query?sql=select+*+from+t+where+v=:v&v=0", 150),
+        ("/data/t", 300),
+    ] {
+        let link = link(&server.text(page)).unwrap();
+        assert_eq!(objects(&server.text(&link)).len(), rows, "{link}");
+    }
+    let off = Site::of(sql).setting("allow_csv_stream", "off").start();
+    assert_eq!(link(&off.text("/data/t")), None);
+    assert_eq!(link(&off.text("/data/-/query?sql=select+1")), None);
+}
+
 /// Some ten megabytes in rows of every kind of order.
 fn large() -> Site {
     Site::of(
@@ -365,4 +392,12 @@ fn a_writer_gets_in_while_a_slow_client_exports_a_table() {
     let writer = server.open("data.db");
     let changed = writer.execute("update big set n = 'new' where id = 1500", []);
     assert_eq!(changed.unwrap(), 1);
+    // The client has not been given up for it, and reads what is there when it comes to it.
+    let mut text = Vec::new();
+    while let Some(chunk) = slow.read_chunk() {
+        text.extend(chunk);
+    }
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(text.lines().count(), 1501);
+    assert!(text.lines().last().unwrap().starts_with("1500,new,"));
 }
