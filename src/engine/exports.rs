@@ -113,7 +113,7 @@ impl Engine {
         T: Send + 'static,
         F: FnOnce(&Sink<T>) -> Result<()> + Send + 'static,
     {
-        self.start(self.0.exports.enter().await?, make)
+        start(self.0.exports.enter().await?, make)
     }
 
     /// The same for an export whose answer has begun: it waits for a place as
@@ -123,38 +123,39 @@ impl Engine {
         T: Send + 'static,
         F: FnOnce(&Sink<T>) -> Result<()> + Send + 'static,
     {
-        self.start(self.0.exports.enter_at_last().await?, make)
+        start(self.0.exports.enter_at_last().await?, make)
     }
+}
 
-    fn start<T, F>(&self, permit: Permit, make: F) -> Result<Pieces<T>>
-    where
-        T: Send + 'static,
-        F: FnOnce(&Sink<T>) -> Result<()> + Send + 'static,
-    {
-        let (sender, receiver) = channel(AHEAD);
-        let cancel = Cancel::default();
-        let guard = CancelOnDrop(cancel.clone());
-        let sink = Sink { sender, cancel };
-        let started = thread::Builder::new().name("export".into()).spawn(move || {
-            let result = catch_unwind(AssertUnwindSafe(|| make(&sink)))
-                .unwrap_or_else(|panic| Err(panicked(&*panic)));
-            // Fails when the client has gone, as does the making then.
-            if let Err(error) = result {
-                let _ = sink.put(Err(error), STALL);
-            }
-            drop(permit);
-        });
-        if let Err(error) = started {
-            tracing::warn!("no thread for an export: {error}");
-            return Err(Error::Busy {
-                retry_after: Duration::from_secs(1),
-            });
+/// Runs `make` on a thread, which keeps the place until it has ended.
+fn start<T, F>(permit: Permit, make: F) -> Result<Pieces<T>>
+where
+    T: Send + 'static,
+    F: FnOnce(&Sink<T>) -> Result<()> + Send + 'static,
+{
+    let (sender, receiver) = channel(AHEAD);
+    let cancel = Cancel::default();
+    let guard = CancelOnDrop(cancel.clone());
+    let sink = Sink { sender, cancel };
+    let started = thread::Builder::new().name("export".into()).spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(|| make(&sink)))
+            .unwrap_or_else(|panic| Err(panicked(&*panic)));
+        // Fails when the client has gone, as does the making then.
+        if let Err(error) = result {
+            let _ = sink.put(Err(error), STALL);
         }
-        Ok(Pieces {
-            receiver,
-            _guard: guard,
-        })
+        drop(permit);
+    });
+    if let Err(error) = started {
+        tracing::warn!("no thread for an export: {error}");
+        return Err(Error::Busy {
+            retry_after: Duration::from_secs(1),
+        });
     }
+    Ok(Pieces {
+        receiver,
+        _guard: guard,
+    })
 }
 
 #[cfg(test)]

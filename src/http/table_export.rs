@@ -96,15 +96,12 @@ async fn following(
     next: String,
     export: Export,
 ) -> Result<(Bytes, State)> {
-    let part = match pieces.next().await {
-        Some(part) => part?,
-        None => {
-            // Gives its place back before it waits for another.
-            drop(pieces);
-            job.request.next = Some(next);
-            pieces = start(&job, export, false).await?;
-            pieces.next().await.unwrap_or(Err(Error::Cancelled))?
-        }
+    let part = if let Some(part) = pieces.next().await {
+        part?
+    } else {
+        job.request.next = Some(next);
+        pieces = start(&job, export, false).await?;
+        pieces.next().await.unwrap_or(Err(Error::Cancelled))?
     };
     Ok((part.piece, (job, pieces, part.next)))
 }

@@ -117,7 +117,8 @@ impl<'r> JsonRows<'r> {
     pub fn piece(&self, is_first: bool, ends_lines: bool) -> Vec<u8> {
         let mut out = self.buffer();
         for (n, row) in self.rows.iter().enumerate() {
-            if !ends_lines && !(is_first && n == 0) {
+            let is_very_first = is_first && n == 0;
+            if !ends_lines && !is_very_first {
                 out.push(b'\n');
             }
             self.object(&mut out, row);

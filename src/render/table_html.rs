@@ -7,6 +7,7 @@ use super::cells::{self, CellContext};
 use super::display_columns::{DisplayColumn, columns_for_display};
 use super::extras_json::{Sources, form_hidden_args};
 use super::facet_html::{facet_box, suggestions};
+use super::links::all_as_lines;
 use super::options;
 use crate::table::key::Key;
 use crate::table::page::is_capped;

@@ -212,8 +212,8 @@ impl<T> Run<'_, T> {
             None
         } else {
             Some(next_token(plan, rows, passed, |sort, key| {
-                Ok(sort_value_of(connection, plan, sort, key)
-                    .map_err(|error| Error::Internal(format!("SQLite: {error}")))?)
+                sort_value_of(connection, plan, sort, key)
+                    .map_err(|error| Error::Internal(format!("SQLite: {error}")))
             })?)
         };
         Ok(Part { piece, next })

@@ -60,10 +60,10 @@ pub fn push_string(out: &mut Vec<u8>, text: &str) {
 /// Bytes that are compared at once: what every processor of 64 bits has registers for.
 const MANY: usize = 16;
 
-/// Whether a JSON string holds a byte as it is. Without branches, so that the
-/// compiler makes one comparison of many bytes.
+/// Whether a JSON string holds a byte as it is. Comparisons alone, so that the
+/// compiler can make one of many bytes.
 const fn is_plain(byte: u8) -> bool {
-    (byte >= b' ') & (byte < 0x7f) & (byte != b'"') & (byte != b'\\')
+    byte >= b' ' && byte < 0x7f && byte != b'"' && byte != b'\\'
 }
 
 fn push_ascii_escape(out: &mut Vec<u8>, byte: u8) {
