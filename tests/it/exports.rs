@@ -241,7 +241,7 @@ fn the_headers_of_lines_cost_no_rows() {
 
 #[test]
 fn the_pages_link_to_all_rows_as_lines_unless_they_may_not_be_streamed() {
-    let sql = "create table t(id integer primary key, v);
+    let sql = "create table t(id integer primary key, v integer);
         with recursive c(x) as (select 1 union all select x + 1 from c where x < 300) insert into t select x, x % 2 from c;";
     let server = Site::of(sql).start();
     let link = |page: &str| {
