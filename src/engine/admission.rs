@@ -40,6 +40,12 @@ impl Admission {
         }
     }
 
+    /// Waits for a place without a limit: for what has begun and can't be turned away.
+    pub async fn enter_at_last(&self) -> Result<Permit, Error> {
+        let place = self.places.clone().acquire_owned().await;
+        place.map_err(|_| Error::Internal("the engine has no places any more".into()))
+    }
+
     /// Places in all.
     pub fn limit(&self) -> usize {
         self.limit

@@ -5,16 +5,22 @@
 //! are taken until the last row, however slowly the client reads. On the pool a
 //! few slow clients would stop all pages. So each export has a thread of its own
 //! (there are at most [`LIMIT`]), which hands pieces over through a short queue,
-//! and a client that takes nothing for a while loses its place.
+//! and a client that takes nothing for a while loses its place. A maker that
+//! can go on later from where it stopped gives its place up much sooner
+//! ([`Sink::offer`]), and takes another when the client has caught up
+//! ([`Engine::go_on`]).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::Engine;
+use super::admission::Permit;
 use super::offload::{CancelOnDrop, panicked};
 use crate::db::Cancel;
 use crate::error::{Error, Result};
@@ -26,9 +32,6 @@ const AHEAD: usize = 4;
 /// A client that takes no piece for so long is given up. Until then it keeps
 /// other programs from writing to a database with a rollback journal.
 const STALL: Duration = Duration::from_secs(30);
-/// The first and the longest pause before a full queue is tried again.
-const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
-
 /// Where the maker of an export puts its pieces.
 pub struct Sink<T> {
     sender: Sender<Result<T>>,
@@ -39,21 +42,53 @@ pub struct Sink<T> {
 impl<T> Sink<T> {
     /// Hands a piece over. [`Error::Cancelled`] if nobody takes it.
     pub fn send(&self, piece: T) -> Result<()> {
-        self.put(Ok(piece), STALL)
+        if self.offer(piece, STALL)? {
+            Ok(())
+        } else {
+            Err(Error::Cancelled)
+        }
     }
 
-    fn put(&self, mut piece: Result<T>, patience: Duration) -> Result<()> {
-        let began = Instant::now();
-        let mut pause = PAUSES.0;
-        loop {
-            match self.sender.try_send(piece) {
-                Ok(()) => return Ok(()),
-                Err(TrySendError::Full(back)) if began.elapsed() < patience => piece = back,
-                Err(_) => return Err(Error::Cancelled),
+    /// Hands a piece over if the queue has room for it within `patience`, and says
+    /// whether it did. [`Error::Cancelled`] if the client has gone.
+    pub fn offer(&self, piece: T, patience: Duration) -> Result<bool> {
+        self.put(Ok(piece), patience)
+    }
+
+    fn put(&self, piece: Result<T>, patience: Duration) -> Result<bool> {
+        match wait(pin!(self.sender.reserve()), patience.min(STALL)) {
+            Some(Ok(room)) => {
+                room.send(piece);
+                Ok(true)
             }
-            thread::sleep(pause);
-            pause = (pause * 2).min(PAUSES.1);
+            Some(Err(_)) => Err(Error::Cancelled),
+            None => Ok(false),
         }
+    }
+}
+
+/// Waits for a future on a thread that is no part of the runtime, so long at the most.
+fn wait<F: Future>(mut future: Pin<&mut F>, patience: Duration) -> Option<F::Output> {
+    let began = Instant::now();
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return Some(output);
+        }
+        let left = patience.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return None;
+        }
+        thread::park_timeout(left);
+    }
+}
+
+/// Wakes a thread that waits.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }
 
@@ -78,31 +113,49 @@ impl Engine {
         T: Send + 'static,
         F: FnOnce(&Sink<T>) -> Result<()> + Send + 'static,
     {
-        let permit = self.0.exports.enter().await?;
-        let (sender, receiver) = channel(AHEAD);
-        let cancel = Cancel::default();
-        let guard = CancelOnDrop(cancel.clone());
-        let sink = Sink { sender, cancel };
-        let started = thread::Builder::new().name("export".into()).spawn(move || {
-            let result = catch_unwind(AssertUnwindSafe(|| make(&sink)))
-                .unwrap_or_else(|panic| Err(panicked(&*panic)));
-            // Fails when the client has gone, as does the making then.
-            if let Err(error) = result {
-                let _ = sink.put(Err(error), STALL);
-            }
-            drop(permit);
-        });
-        if let Err(error) = started {
-            tracing::warn!("no thread for an export: {error}");
-            return Err(Error::Busy {
-                retry_after: Duration::from_secs(1),
-            });
-        }
-        Ok(Pieces {
-            receiver,
-            _guard: guard,
-        })
+        start(self.0.exports.enter().await?, make)
     }
+
+    /// The same for an export whose answer has begun: it waits for a place as
+    /// long as its client does.
+    pub async fn go_on<T, F>(&self, make: F) -> Result<Pieces<T>>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Sink<T>) -> Result<()> + Send + 'static,
+    {
+        start(self.0.exports.enter_at_last().await?, make)
+    }
+}
+
+/// Runs `make` on a thread, which keeps the place until it has ended.
+fn start<T, F>(permit: Permit, make: F) -> Result<Pieces<T>>
+where
+    T: Send + 'static,
+    F: FnOnce(&Sink<T>) -> Result<()> + Send + 'static,
+{
+    let (sender, receiver) = channel(AHEAD);
+    let cancel = Cancel::default();
+    let guard = CancelOnDrop(cancel.clone());
+    let sink = Sink { sender, cancel };
+    let started = thread::Builder::new().name("export".into()).spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(|| make(&sink)))
+            .unwrap_or_else(|panic| Err(panicked(&*panic)));
+        // Fails when the client has gone, as does the making then.
+        if let Err(error) = result {
+            let _ = sink.put(Err(error), STALL);
+        }
+        drop(permit);
+    });
+    if let Err(error) = started {
+        tracing::warn!("no thread for an export: {error}");
+        return Err(Error::Busy {
+            retry_after: Duration::from_secs(1),
+        });
+    }
+    Ok(Pieces {
+        receiver,
+        _guard: guard,
+    })
 }
 
 #[cfg(test)]
@@ -133,6 +186,27 @@ mod tests {
         }
         assert_eq!(pieces.next().await.unwrap().unwrap_err().status(), 404);
         assert!(pieces.next().await.is_none());
+    }
+
+    #[actix_web::test]
+    async fn a_piece_that_nobody_has_room_for_is_not_sent_and_the_place_comes_free() {
+        let engine = engine();
+        let make = |sink: &Sink<usize>| {
+            let mut n = 0;
+            while sink.offer(n, Duration::from_millis(5))? {
+                n += 1;
+            }
+            Ok(())
+        };
+        let mut behind = Vec::new();
+        for _ in 0..3 * LIMIT {
+            behind.push(engine.go_on(make).await.unwrap());
+        }
+        for pieces in &mut behind {
+            for n in 0..AHEAD {
+                assert_eq!(pieces.next().await, Some(Ok(n)));
+            }
+        }
     }
 
     #[actix_web::test]

@@ -61,10 +61,10 @@ impl EngineOptions {
     }
 
     /// Connections that a database needs at the most: one that each page
-    /// holds as its anchor, one for the job that each thread runs, one for each
-    /// export, and one that looks for changes.
+    /// holds as its anchor, one for the job that each thread runs, two for each
+    /// export (its cursor, and labels), and one that looks for changes.
     pub fn connections(&self) -> u32 {
-        let most = self.page_limit() + self.threads.max(1) + exports::LIMIT + 1;
+        let most = self.page_limit() + self.threads.max(1) + 2 * exports::LIMIT + 1;
         u32::try_from(most).unwrap_or(u32::MAX)
     }
 }
@@ -117,8 +117,11 @@ impl Engine {
 
     /// What `/-/threads.json` shows.
     pub fn stats(&self) -> stats::Snapshot {
-        self.0
-            .stats
-            .snapshot(self.threads(), self.0.mode, &self.0.admission)
+        self.0.stats.snapshot(
+            self.threads(),
+            self.0.mode,
+            &self.0.admission,
+            &self.0.exports,
+        )
     }
 }

@@ -27,7 +27,13 @@ pub(super) struct Stats {
 }
 
 impl Stats {
-    pub fn snapshot(&self, threads: usize, mode: ExtrasMode, admission: &Admission) -> Snapshot {
+    pub fn snapshot(
+        &self,
+        threads: usize,
+        mode: ExtrasMode,
+        admission: &Admission,
+        exports: &Admission,
+    ) -> Snapshot {
         let running = self.running.load(Relaxed);
         Snapshot {
             threads,
@@ -35,6 +41,7 @@ impl Stats {
             max_pages: admission.limit(),
             running,
             queued: admission.inside().saturating_sub(running),
+            exports: exports.inside(),
             pages: self.pages.load(Relaxed),
             jobs: self.jobs.load(Relaxed),
             stolen: self.stolen.load(Relaxed),
@@ -57,6 +64,8 @@ pub struct Snapshot {
     pub running: usize,
     /// Pages inside that wait for a thread.
     pub queued: usize,
+    /// Exports that have a thread now.
+    pub exports: usize,
     /// Pages done since the start.
     pub pages: u64,
     /// Jobs of extras done since the start.

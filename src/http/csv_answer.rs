@@ -15,16 +15,21 @@ const MIB: u64 = 1024 * 1024;
 /// Whether all rows are asked for (`_stream`), not just a page of them.
 /// [`Error::BadRequest`] if that cannot be.
 pub fn streams(http: &Request, settings: &Settings) -> Result<bool> {
+    streams_as("CSV", http, settings)
+}
+
+/// The same for another form, which the errors name.
+pub fn streams_as(form: &str, http: &Request, settings: &Settings) -> Result<bool> {
     if !given(&http.query, "_stream") {
         return Ok(false);
     }
     if !settings.allow_csv_stream {
-        return Err(Error::BadRequest("CSV streaming is disabled".into()));
+        return Err(Error::BadRequest(format!("{form} streaming is disabled")));
     }
     if given(&http.query, "_next") {
-        return Err(Error::BadRequest(
-            "_next not allowed for CSV streaming: it begins at the first row".into(),
-        ));
+        return Err(Error::BadRequest(format!(
+            "_next not allowed for {form} streaming: it begins at the first row"
+        )));
     }
     Ok(true)
 }

@@ -51,7 +51,11 @@ pub async fn answer(
 /// 403 for a page that the asker may not see. Whether it is there is nothing they learn.
 fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
     match route {
-        Route::Index { .. } | Route::Jump | Route::AllowDebug | Route::Allowed { .. } => {
+        Route::Index { .. }
+        | Route::Jump
+        | Route::AllowDebug
+        | Route::Allowed { .. }
+        | Route::Queries { database: None, .. } => {
             asker.check(Action::ViewInstance, Resource::Instance)
         }
         Route::Schema { of, .. } => match of {
@@ -74,9 +78,6 @@ fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
         }
         Route::Query { database, .. } | Route::QueryParameters { database } => {
             asker.check(Action::ExecuteSql, Resource::Database(database))
-        }
-        Route::Queries { database: None, .. } => {
-            asker.check(Action::ViewInstance, Resource::Instance)
         }
         Route::Queries {
             database: Some(database),
@@ -160,9 +161,12 @@ fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
             database, format, ..
         } => {
             let is_kept = match format {
-                Format::Html | Format::Json => true,
+                Format::Html => true,
                 // A stream has no whole body, and the answer to a HEAD is without rows.
-                Format::Csv => request.method == "GET" && request.query.get("_stream").is_none(),
+                Format::Json => request.query.get("_stream").is_none(),
+                Format::Csv | Format::Ndjson => {
+                    request.method == "GET" && request.query.get("_stream").is_none()
+                }
                 Format::Blob | Format::Other(_) => false,
             };
             if !is_kept {

@@ -26,7 +26,7 @@ const SPEAK_JSON: [&str; 2] = ["/-/jump", "/-/autocomplete"];
 pub enum ErrorForm {
     /// A page for people.
     Html,
-    /// An object, for paths that end in `.json`.
+    /// An object, for paths that end in `.json` or `.ndjson`.
     Json,
     /// A line of text, for paths that end in `.csv` or `.md`.
     Text,
@@ -35,7 +35,7 @@ pub enum ErrorForm {
 impl ErrorForm {
     fn of(path: &str) -> Self {
         match path.rsplit_once('.') {
-            Some((_, "json")) => Self::Json,
+            Some((_, "json" | "ndjson")) => Self::Json,
             Some((_, "csv" | "md")) => Self::Text,
             _ if SPEAK_JSON.iter().any(|end| path.ends_with(end)) => Self::Json,
             _ => Self::Html,
@@ -230,6 +230,7 @@ mod tests {
     fn the_form_of_an_error_follows_the_path() {
         for (path, form) in [
             ("/fx/t.json", ErrorForm::Json),
+            ("/fx/t.ndjson", ErrorForm::Json),
             ("/no/such/page/at/all.json", ErrorForm::Json),
             ("/fx/t.csv", ErrorForm::Text),
             ("/fx/-/schema.md", ErrorForm::Text),

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::app::App;
+use super::export::Export;
 use super::request::Request;
 use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
 use super::templates::{Crumb, Frame, Subject};
-use super::{blob, errors, query_csv};
+use super::{blob, errors, query_export};
 use crate::config::StoredQuery;
 use crate::db::Database;
 use crate::engine::Page;
@@ -47,7 +48,7 @@ pub fn format_of(extension: &Extension) -> Result<Format> {
     match extension {
         Extension::Html => Ok(Format::Html),
         Extension::Json => Ok(Format::Json),
-        Extension::Csv | Extension::Blob => Ok(Format::Csv),
+        Extension::Csv | Extension::Ndjson | Extension::Blob => Ok(Format::Csv),
         Extension::Other(_) => Err(extension.invalid()),
     }
 }
@@ -65,10 +66,10 @@ fn closed(app: &App, http: &Request, database: &Database) -> Arc<HashSet<String>
 
 /// Makes the page on the engine.
 pub async fn answer(job: Job, extension: Extension) -> Result<Response> {
-    if extension == Extension::Csv {
-        return query_csv::show(job).await;
-    }
     let (app, database) = (job.app.clone(), job.database.clone());
+    if let Some(export) = Export::of(&job.http, &extension, &app.config.settings)? {
+        return query_export::show(job, export).await;
+    }
     let turn = database.turns.enter().await;
     let answer = app.engine.offload(move |page| {
         let response = match extension {

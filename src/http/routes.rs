@@ -18,6 +18,8 @@ pub enum Format {
     Json,
     /// `.csv`
     Csv,
+    /// `.ndjson`
+    Ndjson,
     /// `.blob`
     Blob,
     /// An extension that no page has.
@@ -29,6 +31,7 @@ impl Format {
         match extension {
             "json" => Self::Json,
             "csv" => Self::Csv,
+            "ndjson" => Self::Ndjson,
             "blob" => Self::Blob,
             other => Self::Other(other.to_owned()),
         }
@@ -40,6 +43,7 @@ impl Format {
             Self::Html => None,
             Self::Json => Some("json"),
             Self::Csv => Some("csv"),
+            Self::Ndjson => Some("ndjson"),
             Self::Blob => Some("blob"),
             Self::Other(extension) => Some(extension),
         }

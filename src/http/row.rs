@@ -33,7 +33,7 @@ pub async fn show(
         Extension::Html => Format::Html,
         Extension::Json => Format::Json,
         Extension::Csv | Extension::Blob => Format::Csv,
-        Extension::Other(_) => return Err(extension.invalid()),
+        Extension::Ndjson | Extension::Other(_) => return Err(extension.invalid()),
     };
     let database = app
         .registry

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::app::App;
 use super::errors;
+use super::export::Export;
 use super::request::Request;
 use super::response::{HTML, JSON, Response, TEXT};
 use super::routes::Format as Extension;
-use super::table_csv;
+use super::table_export;
 use super::templates::{Crumb, Frame, Subject};
 use crate::db::turns::Turn;
 use crate::db::{Database, Version};
@@ -36,7 +37,8 @@ pub async fn show(
     extension: &Extension,
     seen: Option<Version>,
 ) -> Result<Response> {
-    let format = format_of(extension)?;
+    let export = Export::of(&request, extension, &app.config.settings)?;
+    let format = format_of(extension, export.is_some())?;
     let database = app
         .registry
         .get(database)
@@ -58,12 +60,11 @@ pub async fn show(
         seen,
     };
     let ttl = job.request.ttl;
-    // Held until the page has read what it needs.
-    let turn = database.turns.enter().await;
-    let response = if format == Format::Csv {
-        drop(turn);
-        table_csv::show(job).await?
+    let response = if let Some(export) = export {
+        table_export::show(job, export).await?
     } else {
+        // Held until the page has read what it needs.
+        let turn = database.turns.enter().await;
         page(&Arc::new(job), turn).await?
     };
     Ok(response
@@ -106,11 +107,11 @@ async fn page(job: &Arc<Job>, turn: Option<Turn>) -> Result<Response> {
     alone.await
 }
 
-fn format_of(extension: &Extension) -> Result<Format> {
+fn format_of(extension: &Extension, is_export: bool) -> Result<Format> {
     match extension {
+        _ if is_export => Ok(Format::Csv),
         Extension::Html => Ok(Format::Html),
         Extension::Json => Ok(Format::Json),
-        Extension::Csv => Ok(Format::Csv),
         other => Err(other.invalid()),
     }
 }
@@ -135,21 +136,23 @@ pub struct Job {
 }
 
 impl Job {
+    /// What the plan is made of, with the extras that `kept` has.
+    pub fn asked<'a>(&'a self, kept: Option<&'a KeptExtras>) -> Asked<'a> {
+        Asked {
+            config: &self.app.config,
+            database: &self.database,
+            table: &self.table,
+            request: &self.request,
+            wanted: Wanted::by(&self.request, &self.app.config, self.format),
+            seen: self.seen,
+            asker: self.app.asker(&self.http),
+            kept,
+        }
+    }
+
     /// Runs the plan, with the extras that `kept` has.
     fn execute(&self, page: &Page<'_>, kept: Option<&KeptExtras>) -> Result<Executed> {
-        execute(
-            page,
-            &Asked {
-                config: &self.app.config,
-                database: &self.database,
-                table: &self.table,
-                request: &self.request,
-                wanted: Wanted::by(&self.request, &self.app.config, self.format),
-                seen: self.seen,
-                asker: self.app.asker(&self.http),
-                kept,
-            },
-        )
+        execute(page, &self.asked(kept))
     }
 
     /// Runs the plan by itself.

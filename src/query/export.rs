@@ -6,12 +6,8 @@ use crate::db::{Database, Limit, PageSnapshot};
 use crate::engine::Sink;
 use crate::error::Result;
 use crate::table::execute::as_invalid_sql;
+use crate::table::export::{BYTES, FIRST_ROWS, rows_of_a_piece};
 use crate::table::rows::Rows;
-
-/// Rows of a piece at the most.
-const ROWS: usize = 1_000;
-/// A piece ends when its texts and blobs have more bytes than this.
-const BYTES: usize = 256 << 10;
 
 /// Sends all rows, as `write` makes bytes of them; it is told which piece is
 /// the first, which comes even if there are no rows. The time limit is for each
@@ -33,10 +29,12 @@ pub fn run<T>(
             };
             let mut rows = Rows::of(columns(&statement));
             let mut cursor = statement.raw_query();
+            let most = rows_of_a_piece(rows.columns.len());
             let mut is_first = true;
             loop {
+                let size = if is_first { most.min(FIRST_ROWS) } else { most };
                 let ended = limit.enforce(connection, &sink.cancel, |_| {
-                    rows.take_next(&mut cursor, ROWS, BYTES)
+                    rows.take_next(&mut cursor, size, BYTES)
                 })?;
                 if is_first || !rows.is_empty() {
                     let sent = write(&rows, is_first).and_then(|piece| sink.send(piece));

@@ -5,7 +5,6 @@ use csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use super::links::{BLOB_COLUMN, row_path_into};
 use crate::db::{BorrowedValue, Value};
 use crate::error::{Error, Result};
-use crate::table::TablePage;
 use crate::table::block::Row;
 use crate::table::extras::labels::{Labels, label_of};
 use crate::table::rows::Rows;
@@ -98,25 +97,6 @@ impl Columns<'_> {
         }
         end_line(writer)
     }
-}
-
-/// The rows of one page of a table, with `has_header` after the line of the names.
-pub fn table(
-    page: &TablePage,
-    expanded: &[bool],
-    has_header: bool,
-    context: &CsvContext<'_>,
-) -> Result<Vec<u8>> {
-    let columns = Columns {
-        names: page.columns(),
-        expanded,
-        labels: &page.labels,
-    };
-    let key = page.key_positions();
-    columns.lines(&page.rows, has_header, |url, row, n| {
-        let key = key.iter().map(|&n| row.value(n));
-        blob_url_into(url, &page.columns()[n], key, context);
-    })
 }
 
 fn end_line(writer: &mut Writer<Vec<u8>>) -> csv::Result<()> {

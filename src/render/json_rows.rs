@@ -112,6 +112,23 @@ impl<'r> JsonRows<'r> {
         out.push(b']');
     }
 
+    /// The rows as lines of a longer text, whose first piece has `is_first`. The last line of
+    /// it ends with a newline if `ends_lines`; else newlines stand between the lines only.
+    pub fn piece(&self, is_first: bool, ends_lines: bool) -> Vec<u8> {
+        let mut out = self.buffer();
+        for (n, row) in self.rows.iter().enumerate() {
+            let is_very_first = is_first && n == 0;
+            if !ends_lines && !is_very_first {
+                out.push(b'\n');
+            }
+            self.object(&mut out, row);
+            if ends_lines {
+                out.push(b'\n');
+            }
+        }
+        out
+    }
+
     fn lines(&self, out: &mut Vec<u8>) {
         for (n, row) in self.rows.iter().enumerate() {
             if n > 0 {

@@ -148,6 +148,18 @@ pub fn in_format(request: &Request, format: &str, args: &[(&str, &str)]) -> Stri
     request.prefixed(&join(&path, &query))
 }
 
+/// All rows of the page of a request as lines of JSON, as a path with the prefix; from
+/// the first row on, whatever page this is. A page whose path has a dot has none.
+pub fn all_as_lines(request: &Request, args: &[(&str, &str)]) -> Option<String> {
+    if request.path.contains('.') {
+        return None;
+    }
+    let mut replaced = vec![("_next", None), ("_size", None), ("_stream", Some("1"))];
+    replaced.extend(args.iter().map(|&(key, value)| (key, Some(value))));
+    let query = request.query.with_replaced(&replaced);
+    Some(request.prefixed(&join(&format!("{}.ndjson", request.path), &query)))
+}
+
 /// The argument of a download that names the column.
 pub const BLOB_COLUMN: &str = "_blob_column";
 /// The argument that tells which of several rows: the SHA-256 of the bytes, in hex.

@@ -7,6 +7,7 @@ pub mod custom;
 pub mod database_html;
 pub mod database_json;
 pub mod display_columns;
+pub mod export;
 pub mod extras_json;
 mod facet_html;
 pub mod json;

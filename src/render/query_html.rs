@@ -108,6 +108,9 @@ pub fn fill(context: &mut Context, s: &Sources<'_>, error: &str) {
     context.insert("export_json_url", &links::in_format(s.http, "json", &[]));
     let csv_url = links::in_format(s.http, "csv", &[("_size", "max")]);
     context.insert("export_csv_url", &csv_url);
+    let lines = links::all_as_lines(s.http, &[]);
+    let can_stream = s.config.settings.allow_csv_stream;
+    context.insert("export_lines_url", &lines.filter(|_| can_stream));
 }
 
 /// Whether the SQL is hidden at first, and the argument of the URL that has made it so,

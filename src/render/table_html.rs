@@ -7,6 +7,7 @@ use super::cells::{self, CellContext};
 use super::display_columns::{DisplayColumn, columns_for_display};
 use super::extras_json::{Sources, form_hidden_args};
 use super::facet_html::{facet_box, suggestions};
+use super::links::all_as_lines;
 use super::options;
 use crate::table::key::Key;
 use crate::table::page::is_capped;
@@ -66,6 +67,7 @@ struct Export {
     json_default: String,
     json_array: String,
     json_nl: String,
+    json_nl_all: Option<String>,
     json_object: String,
     csv_action: String,
     csv_hidden: Vec<(String, String)>,
@@ -372,6 +374,7 @@ pub(super) fn csv_url(s: &Sources<'_>) -> String {
 }
 
 fn export(s: &Sources<'_>) -> Export {
+    let can_stream = s.config.settings.allow_csv_stream;
     let json = renderer_url(s);
     let with = |query: &str| {
         let separator = if json.contains('?') { '&' } else { '?' };
@@ -391,6 +394,7 @@ fn export(s: &Sources<'_>) -> Export {
     Export {
         json_array: with("_shape=array"),
         json_nl: with("_shape=array&_nl=on"),
+        json_nl_all: all_as_lines(s.http, label_args(s)).filter(|_| can_stream),
         json_object: if s.page.plan.table.primary_keys.is_empty() {
             String::new()
         } else {
@@ -399,7 +403,7 @@ fn export(s: &Sources<'_>) -> Export {
         json_default: json.clone(),
         csv_action: csv.split('?').next().unwrap_or_default().to_owned(),
         csv_hidden,
-        can_stream: s.page.next.is_some() && s.config.settings.allow_csv_stream,
+        can_stream: s.page.next.is_some() && can_stream,
         can_expand_labels: !s.page.plan.table.foreign_keys.is_empty(),
     }
 }

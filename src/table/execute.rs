@@ -126,7 +126,7 @@ pub fn execute(page: &Page<'_>, asked: &Asked<'_>) -> Result<Executed> {
 
 /// Each `_where` must be a condition by itself, so that none can close the
 /// clause around it or comment out what follows.
-fn check_wheres(context: &Context<'_>, asker: Asker<'_>) -> Result<()> {
+pub(super) fn check_wheres(context: &Context<'_>, asker: Asker<'_>) -> Result<()> {
     if !context.request.wheres.is_empty() && !asker.may_run_sql(&context.database.name) {
         return Err(Error::Forbidden(
             "_where= is not allowed here: it takes the right to run SQL".into(),

@@ -1,6 +1,6 @@
 //! The rows of a page, and where the next one begins.
 
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::execute::{Context, as_invalid_sql};
 use super::jobs::sql_limit;
@@ -32,7 +32,17 @@ pub(super) fn rows(context: &Context<'_>) -> Result<(Rows, Option<String>)> {
     }
     rows.truncate(context.request.size);
     let next = if more && !rows.is_empty() {
-        Some(next_token(context, ran, &rows)?)
+        Some(next_token(
+            ran,
+            &rows,
+            ran.offset + rows.len(),
+            |sort, key| {
+                let value = context.snapshot.read(sql_limit(context), |connection| {
+                    sort_value_of(connection, plan, sort, key)
+                });
+                Ok(value?)
+            },
+        )?)
     } else {
         None
     };
@@ -69,10 +79,17 @@ fn lacks_a_key(plan: &Plan, rows: &Rows) -> bool {
     }
 }
 
-/// The token of the page that begins after the last of `rows`, which `plan` gave.
-fn next_token(context: &Context<'_>, plan: &Plan, rows: &Rows) -> Result<String> {
+/// The token of the page that begins after the last of `rows`, which `plan` gave
+/// and which is number `passed` of all. `look_up` finds the value sorted by of the
+/// row with a key, when the rows do not have it.
+pub(super) fn next_token(
+    plan: &Plan,
+    rows: &Rows,
+    passed: usize,
+    look_up: impl FnOnce(&str, &[BorrowedValue<'_>]) -> Result<Value>,
+) -> Result<String> {
     if plan.key == Key::None {
-        return Ok((plan.offset + rows.len()).to_string());
+        return Ok(passed.to_string());
     }
     let last = rows.iter().next_back().unwrap_or_default();
     let value = |name: &str| rows.position(name).and_then(|n| last.get(n));
@@ -88,7 +105,7 @@ fn next_token(context: &Context<'_>, plan: &Plan, rows: &Rows) -> Result<String>
             if let Some(value) = value(&sort.name) {
                 Some(value)
             } else {
-                looked_up = sort_value_of(context, &sort.name, &key)?;
+                looked_up = look_up(&sort.name, &key)?;
                 Some(looked_up.borrowed())
             }
         }
@@ -100,8 +117,12 @@ fn next_token(context: &Context<'_>, plan: &Plan, rows: &Rows) -> Result<String>
 }
 
 /// The value sorted by, when `_col` or `_nocol` left its column out.
-fn sort_value_of(context: &Context<'_>, sort: &str, key: &[BorrowedValue<'_>]) -> Result<Value> {
-    let plan = context.plan;
+pub(super) fn sort_value_of(
+    connection: &Connection,
+    plan: &Plan,
+    sort: &str,
+    key: &[BorrowedValue<'_>],
+) -> rusqlite::Result<Value> {
     let conditions: Vec<String> = plan
         .key_columns
         .iter()
@@ -113,13 +134,11 @@ fn sort_value_of(context: &Context<'_>, sort: &str, key: &[BorrowedValue<'_>]) -
         escape(&plan.table.name),
         conditions.join(" and ")
     );
-    let value = context.snapshot.read(sql_limit(context), |connection| {
-        connection
-            .prepare_cached(&sql)?
-            .query_row(rusqlite::params_from_iter(key), |row| {
-                Ok(Value::from(row.get_ref(0)?))
-            })
-            .optional()
-    })?;
+    let value = connection
+        .prepare_cached(&sql)?
+        .query_row(rusqlite::params_from_iter(key), |row| {
+            Ok(Value::from(row.get_ref(0)?))
+        })
+        .optional()?;
     Ok(value.unwrap_or(Value::Null))
 }

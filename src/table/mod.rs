@@ -9,6 +9,7 @@
 pub mod arguments;
 pub mod block;
 pub mod execute;
+pub mod export;
 pub mod extras;
 mod fetch;
 pub mod filters;

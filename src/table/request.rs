@@ -108,6 +108,17 @@ pub enum Labels {
     Columns(Vec<String>),
 }
 
+impl Labels {
+    /// Whether those of a column are shown.
+    pub fn include(&self, column: &str) -> bool {
+        match self {
+            Self::Off => false,
+            Self::All => true,
+            Self::Columns(names) => names.iter().any(|name| name == column),
+        }
+    }
+}
+
 impl TableRequest {
     /// Reads the query string. [`Error::BadRequest`] says what is wrong with which argument.
     pub fn parse(
