@@ -8,7 +8,7 @@ use crate::table::extras::{FacetKind, FacetSource};
 use crate::table::page::Facet;
 use crate::text::{css, number};
 
-/// A facet as `_facets.html` shows it.
+/// A facet as `_facet_results.html` shows it.
 #[derive(Serialize)]
 pub(super) struct FacetBox<'a> {
     pub(super) name: &'a str,

@@ -228,6 +228,24 @@ fn a_page_prints_all_that_there_is() {
 }
 
 #[test]
+fn templates_are_read_anew_when_they_change_with_reload() {
+    let server = site(&[("table-data-t.html", "old")])
+        .args(&["--reload"])
+        .start();
+    assert_eq!(server.text("/data/t"), "old");
+    server.expect_log("not reloaded");
+    std::fs::write(server.path("templates/table-data-t.html"), "{% if %}").unwrap();
+    server.wait_until("the mistake is told", |server| {
+        server.has_logged("table-data-t.html:1")
+    });
+    assert_eq!(server.text("/data/t"), "old");
+    std::fs::write(server.path("templates/table-data-t.html"), "new and longer").unwrap();
+    server.wait_until("the template is new", |server| {
+        server.text("/data/t") == "new and longer"
+    });
+}
+
+#[test]
 fn the_context_is_shown_where_the_setting_allows_it() {
     let server = Site::of(SQL).setting("template_debug", "1").start();
     for (path, name) in [
