@@ -14,8 +14,8 @@ use super::request::Request;
 use super::response::{Response, TEXT, max_age};
 use super::routes::{Format, Route, SchemaOf, Special};
 use super::{
-    allow_debug, allowed, autocomplete, database, download, index, jump, login, queries, query, row,
-    schema, search, special, stored, table,
+    allow_debug, allowed, autocomplete, database, download, index, jump, login, queries, query,
+    row, schema, search, special, stored, table,
 };
 use crate::auth::{Action, Asker, Resource};
 use crate::db::{Database, Version};
@@ -65,6 +65,7 @@ fn permit(asker: Asker<'_>, route: &Route) -> Result<()> {
                 asker.check(Action::ViewTable, Resource::Table(database, name))
             }
         },
+        Route::Permissions => asker.check(Action::Debug, Resource::Instance),
         Route::Special { page, .. } => match page {
             Special::Actor => Ok(()),
             Special::Threads | Special::Actions => asker.check(Action::Debug, Resource::Instance),
@@ -124,6 +125,7 @@ async fn page(
         }
         Route::Favicon => app.statics.icon(if_none_match),
         Route::AllowDebug => allow_debug::show(app, &request),
+        Route::Permissions => Ok(Response::redirect(302, &request.prefixed("/-/allowed"))),
         Route::AuthToken => login::auth_token(app, &request),
         Route::Logout => login::logout(app, &request),
         Route::Moved { to, keep_query } => Ok(moved(&request, terms, &to, keep_query)),

@@ -98,9 +98,12 @@ fn as_page(app: &App, terms: &Terms<'_>, error: &Error) -> Response {
         Error::Forbidden(_) => "Forbidden",
         other => other.title().unwrap_or_default(),
     };
-    let message = match error.message() {
-        NOTHING => "There is no page at this address",
-        message => message,
+    let message = match error {
+        Error::NotFound(text) if text == NOTHING => "There is no page at this address",
+        // The name after the colon comes from the address, which anybody may have written:
+        // it could say what the site would not.
+        Error::NotFound(text) => text.split(": ").next().unwrap_or_default(),
+        _ => error.message(),
     };
     context.insert("status", &error.status());
     context.insert("title", title);

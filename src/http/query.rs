@@ -186,8 +186,15 @@ impl Job {
         if self.request.is_blank() || self.is_write() {
             return self.form(200, &QueryPage::default(), "");
         }
-        match self.execute(page) {
-            Ok(result) => self.form(200, &result, ""),
+        let result = execute::check(&self.request).and_then(|()| match self.execute(page) {
+            // SQL that SQLite refuses is what the page is for: as in Datasette it is a
+            // 200 that says why, while JSON has a 400.
+            Err(Error::InvalidSql(message)) => Ok(Err(message)),
+            result => result.map(Ok),
+        });
+        match result {
+            Ok(Ok(result)) => self.form(200, &result, ""),
+            Ok(Err(message)) => self.form(200, &QueryPage::default(), &message),
             Err(error) if matches!(error.status(), 400 | 403) => {
                 self.form(error.status(), &QueryPage::default(), error.message())
             }

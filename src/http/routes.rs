@@ -176,6 +176,8 @@ pub enum Route {
     },
     /// A form to try an `allow` block with.
     AllowDebug,
+    /// What somebody may do: the page has another name here.
+    Permissions,
     /// What who asks may do.
     Allowed {
         /// HTML or JSON.
@@ -301,6 +303,7 @@ fn fixed(rest: &str) -> Option<Route> {
         "favicon.ico" => Route::Favicon,
         "-/jump" | "-/jump.json" => Route::Jump,
         "-/allow-debug" => Route::AllowDebug,
+        "-/permissions" => Route::Permissions,
         "-/allowed" => Route::Allowed {
             format: Format::Html,
         },

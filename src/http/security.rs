@@ -19,8 +19,6 @@ pub fn policy(config: &Config) -> String {
         "default-src 'none'".to_owned(),
         format!("script-src 'self'{scripts}"),
         format!("style-src 'self'{styles}"),
-        // The colour of a database.
-        "style-src-attr 'unsafe-inline'".to_owned(),
         "img-src * data:".to_owned(),
         "media-src *".to_owned(),
         "font-src * data:".to_owned(),

@@ -49,6 +49,8 @@ impl Fixed {
 pub fn show(app: &App, request: &Request, page: Special, format: Format) -> Result<Response> {
     let fixed = match (page, &request.actor) {
         (Special::Actor, Some(_)) => None,
+        // Its names are known to those who may see what they name.
+        (Special::Config, _) if app.access.differs() => None,
         _ => app.fixed.get(page),
     };
     match (format, fixed) {
@@ -87,8 +89,26 @@ fn value(app: &App, request: &Request, page: Special) -> Result<Value> {
                 .map_err(|error| Error::Internal(format!("/-/threads: {error}")))?,
             "settings": app.config.settings.own_as_json(),
         }),
+        Special::Config => configured(app.config.redacted(), app.asker(request)),
         fixed => return Err(Error::Internal(format!("/-/{} is not fixed", fixed.name()))),
     })
+}
+
+/// The configuration without the databases, tables and queries that the asker may not see.
+fn configured(mut config: Value, asker: Asker<'_>) -> Value {
+    let Some(databases) = config.get_mut("databases").and_then(Value::as_object_mut) else {
+        return config;
+    };
+    databases.retain(|name, _| asker.may(Action::ViewDatabase, Resource::Database(name)));
+    for (database, entry) in databases {
+        if let Some(tables) = entry.get_mut("tables").and_then(Value::as_object_mut) {
+            tables.retain(|name, _| asker.may(Action::ViewTable, Resource::Table(database, name)));
+        }
+        if let Some(queries) = entry.get_mut("queries").and_then(Value::as_object_mut) {
+            queries.retain(|name, _| asker.may(Action::ViewQuery, Resource::Query(database, name)));
+        }
+    }
+    config
 }
 
 /// What a rule can allow or forbid, with the words of Datasette's `/-/actions.json`.

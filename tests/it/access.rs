@@ -233,6 +233,25 @@ fn a_table_can_be_open_in_a_closed_database() {
 }
 
 #[test]
+fn the_configuration_names_only_what_one_may_see() {
+    let config = json!({"databases": {
+        "data": {"tables": {"cat": {"allow": {"id": "ann"}}, "item": {"size": 5}},
+                 "queries": {"secret": {"sql": "select 1", "allow": false}}},
+        "other": {"allow": {"id": "ann"}}}});
+    let server = Site::of(SHOP).config(&config).start();
+    let shown = server.json("/-/config.json").to_string();
+    assert!(
+        shown.contains("item") && shown.contains("\"size\":5"),
+        "{shown}"
+    );
+    for private in ["cat", "secret", "other"] {
+        assert!(!shown.contains(private), "{private}: {shown}");
+    }
+    let shown = get_as(&server, "ann", "/-/config.json").text();
+    assert!(shown.contains("cat") && shown.contains("other") && !shown.contains("secret"));
+}
+
+#[test]
 fn root_gets_in_once_and_out_again() {
     let server = Site::of(SHOP).start();
     assert_eq!(server.get("/-/threads.json").status, 403);

@@ -60,7 +60,14 @@ fn the_form_asks_for_each_parameter_and_keeps_its_value() {
 fn wrong_sql_is_shown_again_with_its_parameters() {
     let server = Site::of(S).start();
     let answer = server.get(&page("", "select nope from s where id = :id", "&id=7"));
-    assert_eq!(answer.status, 400);
+    assert_eq!(answer.status, 200, "the form works; its JSON is a 400");
+    assert_eq!(
+        server
+            .get(&page(".json", "select nope from s where id = :id", "&id=7"))
+            .status,
+        400
+    );
+    assert_eq!(server.get(&page("", "delete from s", "")).status, 400);
     let html = answer.text();
     for part in [
         "no such column: nope",
