@@ -124,6 +124,16 @@ impl Config {
             .unwrap_or(&self.no_table)
     }
 
+    /// The HTML of all descriptions that the metadata has.
+    pub fn descriptions(&self) -> impl Iterator<Item = &str> {
+        let databases = self.databases.values().flat_map(|database| {
+            let tables = database.tables.values().map(|table| &table.metadata);
+            tables.chain([&database.metadata])
+        });
+        let all = databases.chain([&self.instance]);
+        all.map(|metadata| metadata.description_html.as_str())
+    }
+
     /// The configuration without its secrets, for `/-/config.json`.
     pub fn redacted(&self) -> Value {
         redact(&Value::Object(self.shown.clone()))

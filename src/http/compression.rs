@@ -64,7 +64,10 @@ impl Encoding {
             let mut parts = header.split(',').map(|item| item.split(';'));
             parts.find_map(|mut item| {
                 let is_it = item.next()?.trim().eq_ignore_ascii_case(name);
-                let weight = item.find_map(|part| part.trim().strip_prefix("q="));
+                let weight = item.find_map(|part| {
+                    let (key, q) = part.split_once('=')?;
+                    key.trim().eq_ignore_ascii_case("q").then_some(q)
+                });
                 is_it.then(|| weight.map_or(1.0, |q| q.trim().parse::<f32>().unwrap_or(0.0)))
             })
         };
@@ -229,6 +232,7 @@ mod tests {
             ("gzip, deflate, br", Some(Brotli)),
             ("gzip", Some(Gzip)),
             ("GZIP;q=0.5", Some(Gzip)),
+            ("gzip ; Q=0", None),
             ("br;q=0.2, gzip;q=0.8", Some(Gzip)),
             ("*", Some(Zstd)),
             ("*;q=0.1, zstd;q=0", Some(Brotli)),

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::answers::Key;
 use super::app::App;
 use super::errors;
+use super::etag;
 use super::incoming::Terms;
 use super::request::Request;
 use super::response::{Response, TEXT, max_age};
@@ -114,7 +115,10 @@ async fn page(
 ) -> Result<Response> {
     let if_none_match = terms.if_none_match;
     match route {
-        Route::Special { page, format } => special::show(app, &request, page, format),
+        Route::Special { page, format } => {
+            let shown = special::show(app, &request, page, format)?;
+            Ok(etag::by_content(shown, if_none_match))
+        }
         Route::Static(name) => {
             let hash = request.query.get("_hash");
             app.statics.file(&name, hash, if_none_match)
@@ -161,17 +165,25 @@ fn key(app: &App, request: &Request, route: &Route) -> Option<Key> {
         }
         | Route::Row {
             database, format, ..
+        }
+        | Route::Query { database, format }
+        | Route::StoredQuery {
+            database, format, ..
         } => {
             let is_kept = match format {
-                Format::Html => true,
+                Format::Html | Format::Blob => true,
                 // A stream has no whole body, and the answer to a HEAD is without rows.
                 Format::Json => request.query.get("_stream").is_none(),
                 Format::Csv | Format::Ndjson => {
                     request.method == "GET" && request.query.get("_stream").is_none()
                 }
-                Format::Blob | Format::Other(_) => false,
+                Format::Other(_) => false,
             };
-            if !is_kept {
+            let is_by_address = match route {
+                Route::StoredQuery { query, .. } => stored::is_by_address(app, database, query),
+                _ => true,
+            };
+            if !is_kept || !is_by_address {
                 return None;
             }
             versions.push(app.registry.get(database)?.version()?);
@@ -257,9 +269,13 @@ async fn of_database(
             database,
             table: name,
         } => autocomplete::show(app, request, &database, name).await,
-        Route::QueryParameters { database } => query::show_parameters(app, &request, &database),
+        Route::QueryParameters { database } => {
+            let names = query::show_parameters(app, &request, &database)?;
+            Ok(etag::by_content(names, terms.if_none_match))
+        }
         Route::Queries { database, format } => {
-            queries::show(app, &request, database.as_deref(), &format)
+            let listed = queries::show(app, &request, database.as_deref(), &format)?;
+            Ok(etag::by_content(listed, terms.if_none_match))
         }
         Route::StoredQuery {
             database,

@@ -23,6 +23,7 @@ mod dispatch;
 mod download;
 mod embedded;
 mod errors;
+mod etag;
 mod export;
 mod incoming;
 mod index;

@@ -171,7 +171,8 @@ impl Job {
             Ok(result) => {
                 let body = query_json::query(&self.sources(&result))?;
                 let lines = self.request.newline_delimited;
-                Ok(Response::whole(200, if lines { TEXT } else { JSON }, body))
+                let response = Response::whole(200, if lines { TEXT } else { JSON }, body);
+                Ok(response.lasting(result.lasts))
             }
             Err(error @ Error::InvalidSql(_)) => {
                 let body = query_json::refused(error.message(), error.status());
@@ -184,7 +185,8 @@ impl Job {
     /// The form, with the result below or with what is wrong with the SQL.
     fn html(&self, page: &Page<'_>) -> Result<Response> {
         if self.request.is_blank() || self.is_write() {
-            return self.form(200, &QueryPage::default(), "");
+            // It shows nothing of the database.
+            return Ok(self.form(200, &QueryPage::default(), "")?.lasting(true));
         }
         let result = execute::check(&self.request).and_then(|()| match self.execute(page) {
             // SQL that SQLite refuses is what the page is for: as in Datasette it is a
@@ -193,7 +195,7 @@ impl Job {
             result => result.map(Ok),
         });
         match result {
-            Ok(Ok(result)) => self.form(200, &result, ""),
+            Ok(Ok(result)) => Ok(self.form(200, &result, "")?.lasting(result.lasts)),
             Ok(Err(message)) => self.form(200, &QueryPage::default(), &message),
             Err(error) if matches!(error.status(), 400 | 403) => {
                 self.form(error.status(), &QueryPage::default(), error.message())
@@ -241,13 +243,13 @@ impl Job {
 
     fn blob(&self, page: &Page<'_>) -> Result<Response> {
         let wanted = blob::Wanted::parse(&self.http.query)?;
-        let value = execute::find(
+        let (value, lasts) = execute::find(
             page,
             &self.database,
             &self.request,
             |columns| wanted.position(columns),
             |value| wanted.matches(value),
         )?;
-        wanted.answer(value, &[])
+        Ok(wanted.answer(value, &[])?.lasting(lasts))
     }
 }

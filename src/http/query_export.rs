@@ -27,16 +27,30 @@ pub async fn show(mut job: Job, export: Export) -> Result<Response> {
         let pieces = all(job, export).await?;
         return Ok(export.answer(&http, &name, export.stream(pieces.boxed())));
     }
-    let (bytes, truncated) = page(job, export).await?;
+    let Made {
+        bytes,
+        truncated,
+        lasts,
+    } = page(job, export).await?;
     let response = export.answer(&http, &name, export.page(bytes));
+    let response = response.lasting(lasts);
     if truncated && !export.is_head {
         return Ok(response.header(TRUNCATED, "true"));
     }
     Ok(response)
 }
 
-/// As many rows as a page has, and whether there were more.
-async fn page(job: Job, export: Export) -> Result<(Bytes, bool)> {
+/// A page of an export.
+struct Made {
+    bytes: Bytes,
+    /// Whether there were more rows.
+    truncated: bool,
+    /// Whether it stays the same as long as the database does.
+    lasts: bool,
+}
+
+/// As many rows as a page has.
+async fn page(job: Job, export: Export) -> Result<Made> {
     let engine = job.app.engine.clone();
     let turn = job.database.turns.enter().await;
     let made = engine.offload(move |page| {
@@ -46,7 +60,11 @@ async fn page(job: Job, export: Export) -> Result<(Bytes, bool)> {
         if result.truncated && result.rows.len() < size {
             return Err(too_large());
         }
-        Ok((piece(&job, export, &result.rows, true)?, result.truncated))
+        Ok(Made {
+            bytes: piece(&job, export, &result.rows, true)?,
+            truncated: result.truncated,
+            lasts: result.lasts,
+        })
     });
     made.await
 }

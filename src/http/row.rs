@@ -100,7 +100,7 @@ impl Job {
             wanted,
         )?;
         if let Some(blob) = blob {
-            return self.blob(&blob, &row);
+            return Ok(self.blob(&blob, &row)?.lasting(row.lasts));
         }
         let sources = Sources {
             config,

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::app::App;
+use super::etag;
 use super::request::Request;
 use super::response::{HTML, JSON, Response};
 use super::routes::{Format, Special};
@@ -15,8 +16,15 @@ use crate::error::{Error, Result};
 use crate::render::custom;
 use crate::text::query;
 
-/// The JSON of the pages that say the same as long as the program runs.
-pub struct Fixed(Vec<(Special, Value, Bytes)>);
+/// The pages that say the same as long as the program runs.
+pub struct Fixed(Vec<(Special, Written)>);
+
+/// What a page says, and its JSON with the entity tag of that.
+struct Written {
+    value: Value,
+    json: Bytes,
+    tag: String,
+}
 
 impl Fixed {
     /// Writes them.
@@ -31,14 +39,15 @@ impl Fixed {
         ];
         let written = pages.into_iter().map(|(page, value)| {
             let json = Bytes::from(with_ok(value.clone()).to_string());
-            (page, value, json)
+            let tag = etag::of_content(&json);
+            (page, Written { value, json, tag })
         });
         Self(written.collect())
     }
 
-    fn get(&self, page: Special) -> Option<(&Value, &Bytes)> {
-        let found = self.0.iter().find(|(fixed, ..)| *fixed == page);
-        found.map(|(_, value, json)| (value, json))
+    fn get(&self, page: Special) -> Option<&Written> {
+        let found = self.0.iter().find(|(fixed, _)| *fixed == page);
+        found.map(|(_, written)| written)
     }
 }
 
@@ -54,8 +63,11 @@ pub fn show(app: &App, request: &Request, page: Special, format: Format) -> Resu
         _ => app.fixed.get(page),
     };
     match (format, fixed) {
-        (Format::Json, Some((_, json))) => Ok(Response::whole(200, JSON, json.clone())),
-        (Format::Html, Some((value, _))) => as_page(app, request, page, value),
+        (Format::Json, Some(written)) => {
+            let response = Response::whole(200, JSON, written.json.clone());
+            Ok(response.header("etag", written.tag.clone()))
+        }
+        (Format::Html, Some(written)) => as_page(app, request, page, &written.value),
         (Format::Json, None) => {
             let json = with_ok(value(app, request, page)?).to_string();
             Ok(Response::whole(200, JSON, json))

@@ -16,6 +16,7 @@ use crate::config::StoredQuery;
 use crate::db::PageSnapshot;
 use crate::error::{Error, Result};
 use crate::query::QueryRequest;
+use crate::query::parameters::{is_for_visitors, named};
 use crate::query::stored::magic::{self, Known};
 
 /// The stored query at an address that could be a table's. A table of the same name comes
@@ -61,6 +62,13 @@ async fn is_table(app: &App, database: &str, name: &str) -> Result<bool> {
         Ok(is_table)
     });
     looked.await
+}
+
+/// Whether what a stored query shows depends on its address and its database alone: the
+/// server gives no parameter its value, such as a header of the request.
+pub fn is_by_address(app: &App, database: &str, name: &str) -> bool {
+    find(app, database, name)
+        .is_some_and(|stored| named(&stored.sql).into_iter().all(is_for_visitors))
 }
 
 /// What is said to who sends a form to a stored query.

@@ -25,6 +25,8 @@ pub struct QueryPage {
     pub facets: Vec<Facet>,
     /// Columns whose facets ran out of time.
     pub facets_timed_out: Vec<String>,
+    /// Whether it stays the same as long as the database does.
+    pub lasts: bool,
 }
 
 /// Runs the query and counts its facets. [`Error::InvalidSql`] with SQLite's message if it is wrong.
@@ -43,20 +45,22 @@ pub fn execute(page: &Page<'_>, database: &Database, request: &QueryRequest) -> 
     if !request.facets.is_empty() {
         facets::count(page, database, &snapshot, request, &mut result)?;
     }
+    result.lasts = result.facets_timed_out.is_empty() && lasts(&snapshot, database, request)?;
     Ok(result)
 }
 
 /// Finds the first value in a column that matches, however many rows come
-/// before it. `position` finds the column among the names of all.
+/// before it, and tells whether the same would be found as long as the database
+/// stays the same. `position` finds the column among the names of all.
 pub fn find(
     page: &Page<'_>,
     database: &Database,
     request: &QueryRequest,
     position: impl FnOnce(&[String]) -> Result<usize>,
     matches: impl Fn(BorrowedValue<'_>) -> bool,
-) -> Result<Option<Value>> {
+) -> Result<(Option<Value>, bool)> {
     let snapshot = begin(page, database, request)?;
-    run(&snapshot, request, |columns, rows| {
+    let found = run(&snapshot, request, |columns, rows| {
         let position = match position(&columns) {
             Ok(position) => position,
             Err(error) => return Ok(Err(error)),
@@ -68,7 +72,21 @@ pub fn find(
             }
         }
         Ok(Ok(None))
-    })
+    })?;
+    Ok((found, lasts(&snapshot, database, request)?))
+}
+
+/// Whether a result that was found stays the same as long as the database does.
+fn lasts(snapshot: &PageSnapshot<'_>, database: &Database, request: &QueryRequest) -> Result<bool> {
+    if database.has_attached {
+        // The version is of one database, and the SQL may read others.
+        return Ok(false);
+    }
+    let schema = snapshot.schema()?;
+    let is_steady = snapshot.read(Limit::millis(request.time_limit_ms), |connection| {
+        schema.is_steady_sql(connection, &request.sql)
+    });
+    Ok(is_steady.map_err(as_invalid_sql)? && !snapshot.has_gaps())
 }
 
 fn begin<'d>(

@@ -3,6 +3,7 @@
 //! Everything here is a pure function of its arguments. Where a rule is Datasette's, the result is the same, byte for byte, so that
 //! links, class names and JSON from either server can stand in for each other.
 
+pub mod assets;
 pub mod css;
 pub mod html;
 pub mod human;

@@ -156,6 +156,10 @@ fn an_answer_is_made_once_while_its_database_stays_the_same() {
         "/data.json",
         "/",
         "/.json",
+        "/data/-/query?sql=select+*+from+counter",
+        "/data/-/query.json?sql=select+*+from+counter+where+id+=+:id&id=2",
+        "/data/-/query.csv?sql=select+*+from+counter",
+        "/data/counter/1.blob?_blob_column=kind",
     ] {
         let first = server.get(path).ok();
         let made = pages(&server);
@@ -220,13 +224,24 @@ fn what_changes_by_itself_is_not_kept() {
         "/data/found",
         "/data/counter.json?_where=n%3Cjulianday()",
         "/data/counter.json?kind__date=2020-01-01",
-        "/data/-/query.json?sql=select+1",
+        "/data/-/query.json?sql=select+random()",
+        "/data/-/query?sql=select+datetime(:t)&t=now",
+        "/data/-/query.csv?sql=select+n+from+later",
+        "/data/-/query.json?sql=select+kind+from+found",
+        "/data/-/query.json?sql=select+*+from+pragma_table_info('counter')",
+        "/data/-/query.blob?sql=select+randomblob(3)+as+b&_blob_column=b",
     ] {
         assert_eq!(server.get(path).ok().header("etag"), None, "{path}");
     }
     let roll = || server.json("/data/later.json")["rows"].take();
     assert_ne!(roll(), roll());
-    for path in ["/data/counter.json", "/data/plain", "/data", "/"] {
+    for path in [
+        "/data/counter.json",
+        "/data/plain",
+        "/data",
+        "/",
+        "/data/-/query.json?sql=select+*+from+plain",
+    ] {
         assert!(server.get(path).ok().header("etag").is_some(), "{path}");
     }
 }

@@ -16,6 +16,7 @@ mod csv;
 mod custom_pages;
 mod documented;
 mod errors;
+mod etags;
 mod exports;
 mod extension;
 mod facets;

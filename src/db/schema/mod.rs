@@ -31,7 +31,7 @@ use objects::Object;
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     tables: Vec<Arc<Table>>,
-    steady_counts: bool,
+    steady: steady::Rule,
     by_name: HashMap<String, usize>,
     by_folded_name: HashMap<String, usize>,
 }
@@ -148,16 +148,16 @@ impl Schema {
         let by_folded_name = by_folded_name(tables.iter());
         keys::link(&mut tables, written_keys, &by_folded_name);
         let tables = tables.into_iter().map(Arc::new).collect();
-        Ok(Self::of(tables, rules.steady.counts))
+        Ok(Self::of(tables, rules.steady))
     }
 
-    fn of(tables: Vec<Arc<Table>>, steady_counts: bool) -> Self {
+    fn of(tables: Vec<Arc<Table>>, steady: steady::Rule) -> Self {
         let names = tables.iter().enumerate();
         Self {
             by_name: names.map(|(i, table)| (table.name.clone(), i)).collect(),
             by_folded_name: by_folded_name(tables.iter().map(AsRef::as_ref)),
             tables,
-            steady_counts,
+            steady,
         }
     }
 
@@ -180,7 +180,14 @@ impl Schema {
 
     /// Whether the numbers of rows of all tables depend on the content of the database alone.
     pub fn has_steady_counts(&self) -> bool {
-        self.steady_counts
+        self.steady.counts
+    }
+
+    /// Whether what a statement shows depends on the content of the database and on its
+    /// parameters alone. `conn` reads the state of the database that has this schema, and
+    /// no other database.
+    pub fn is_steady_sql(&self, conn: &Connection, sql: &str) -> Result<bool> {
+        self.steady.holds_for_sql(conn, sql)
     }
 
     /// The views, in the order of `sqlite_schema`.

@@ -27,7 +27,7 @@ impl Schema {
             .filter(|table| !is_hidden(&table.name))
             .map(|table| without(table, &is_hidden))
             .collect();
-        Arc::new(Self::of(tables, self.steady_counts))
+        Arc::new(Self::of(tables, self.steady.clone()))
     }
 
     /// A table, what it holds the content of, and so on.

@@ -1,7 +1,7 @@
-//! Which tables and views show the content of the database and nothing else: what
-//! they show stays the same as long as that does.
+//! Which tables, views and statements show the content of the database and nothing else:
+//! what they show stays the same as long as that does.
 //!
-//! SQLite itself says what a view uses, as it compiles a query of it. Whatever may
+//! SQLite itself says what a statement uses, as it compiles it. Whatever may
 //! depend on chance, on the time of day or on what a connection does counts as
 //! unsteady, date functions of columns too: a column may hold the text 'now'.
 
@@ -41,9 +41,10 @@ const STEADY_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
 /// Virtual tables besides those for searching that keep all they show in the database.
 const MODULES: [&str; 3] = ["rtree", "rtree_i32", "geopoly"];
 
-/// The rule for the tables of one database.
+/// The rule for one database.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rule {
-    /// What views may read, in lower case.
+    /// What statements may read, in lower case.
     readable: Arc<HashSet<String>>,
     /// Functions that are no part of SQLite, in lower case: an extension's may do anything.
     foreign: Arc<HashSet<String>>,
@@ -84,11 +85,15 @@ impl Rule {
         match object.kind {
             Kind::Table => Ok(true),
             Kind::Virtual => Ok(is_of(object, |module| MODULES.contains(&module))),
-            Kind::View => self.view(conn, &object.name),
+            Kind::View => {
+                self.holds_for_sql(conn, &format!("select * from {}", escape(&object.name)))
+            }
         }
     }
 
-    fn view(&self, conn: &Connection, name: &str) -> Result<bool> {
+    /// Whether a statement shows the content of the database alone; one that can't be compiled shows nothing. It
+    /// is compiled here, no further than to what it may not use: there are pragmas that act when they are compiled.
+    pub fn holds_for_sql(&self, conn: &Connection, sql: &str) -> Result<bool> {
         let steady = Arc::new(AtomicBool::new(true));
         let (readable, seen) = (self.readable.clone(), steady.clone());
         let foreign = self.foreign.clone();
@@ -104,16 +109,14 @@ impl Rule {
                 AuthAction::Select | AuthAction::Recursive => true,
                 _ => false,
             };
-            if !is_steady {
-                seen.store(false, Relaxed);
+            if is_steady {
+                return Authorization::Allow;
             }
-            Authorization::Allow
+            seen.store(false, Relaxed);
+            Authorization::Deny
         }))?;
-        let compiled = conn
-            .prepare(&format!("select * from {}", escape(name)))
-            .map(drop);
+        let compiled = conn.prepare(sql).map(drop);
         conn.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
-        // A view that can't be compiled shows nothing.
         Ok(compiled.is_ok() && steady.load(Relaxed))
     }
 }
@@ -143,6 +146,35 @@ mod tests {
         );
         conn.execute_batch(&sql).unwrap();
         Schema::load(&conn).unwrap().table("v").unwrap().steady
+    }
+
+    #[test]
+    fn a_statement_is_steady_as_a_view_of_it_would_be_and_nothing_is_run() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("create table t(d text)").unwrap();
+        let schema = Schema::load(&conn).unwrap();
+        for (sql, expected) in [
+            ("select d from t where d = :d;", true),
+            ("select count(*) from t -- all", true),
+            ("explain query plan select 1", true),
+            ("select random()", false),
+            ("select * from pragma_table_list", false),
+            ("pragma user_version = 5", false),
+            ("pragma query_only = 1", false),
+            ("insert into t values (1)", false),
+            ("select 1; select 2", false),
+            ("select nope from t", false),
+            ("", true),
+        ] {
+            assert_eq!(schema.is_steady_sql(&conn, sql), Ok(expected), "{sql}");
+        }
+        let pragma = |name| conn.pragma_query_value::<i64, _>(None, name, |row| row.get(0));
+        assert_eq!(pragma("user_version"), Ok(0));
+        assert_eq!(pragma("query_only"), Ok(0));
+        assert!(
+            conn.prepare("select random()").is_ok(),
+            "the authorizer is gone"
+        );
     }
 
     #[test]
