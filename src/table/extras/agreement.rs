@@ -251,6 +251,20 @@ proptest! {
 }
 
 #[test]
+fn a_blank_that_rtrim_holds_for_empty_does_not_spoil_arrays() {
+    let more = "create table r(id integer primary key, a text collate rtrim, b text);
+        insert into r values (1, ' ', ' '), (2, '[\"x\"]', '[\"x\"]');";
+    let case = Case::new(&[], "", more);
+    case.with("r", |snapshot, plan, request| {
+        let found = suggest(snapshot, plan, request, Limit::NONE).unwrap();
+        let found = found.unwrap().into_iter();
+        let arrays = found.filter(|facet| facet.kind == FacetKind::Array);
+        let names: Vec<_> = arrays.map(|facet| facet.column).collect();
+        assert_eq!(names, ["a"]);
+    });
+}
+
+#[test]
 fn a_view_is_left_to_sql() {
     let case = Case::new(&[], "_facet=t", "create view v as select * from t;");
     case.with("v", |_, plan, _| assert!(!can_tally(plan, &plan.facets[0])));

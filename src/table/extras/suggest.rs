@@ -47,7 +47,13 @@ pub fn suggest(
     let mut columns: Vec<Candidate> = plan
         .all_columns()
         .into_iter()
-        .map(|name| Candidate::new(name, request))
+        .map(|name| {
+            let column = plan.table.column(name);
+            Candidate {
+                ignores_spaces: column.is_some_and(|column| column.collation == "RTRIM"),
+                ..Candidate::new(name, request)
+            }
+        })
         .collect();
     let names: Vec<_> = columns.iter().map(|c| escape(&c.name)).collect();
     let sql = format!("select {} {}limit {ROWS}", names.join(", "), plan.from_sql);
@@ -79,6 +85,10 @@ pub fn suggest(
 }
 
 /// What is known of one column so far.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that do not depend on each other"
+)]
 struct Candidate {
     name: String,
     has_facet: [bool; 3],
@@ -88,6 +98,8 @@ struct Candidate {
     /// Still every value an array.
     arrays: bool,
     arrays_seen: usize,
+    /// Whether spaces at the end make no difference: the collation is RTRIM.
+    ignores_spaces: bool,
 }
 
 impl Candidate {
@@ -110,6 +122,7 @@ impl Candidate {
             has_date: false,
             arrays: true,
             arrays_seen: 0,
+            ignores_spaces: false,
         }
     }
 
@@ -146,7 +159,8 @@ impl Candidate {
             self.arrays = false;
             return;
         };
-        if text.is_empty() {
+        let is_space = |byte: &u8| self.ignores_spaces && *byte == b' ';
+        if text.iter().all(is_space) {
             return;
         }
         match array_of(text) {
