@@ -145,17 +145,19 @@ fn append(headers: &mut HeaderMap, name: &'static str, value: Cow<'static, str>)
 
 /// Tells browsers what a page may do, and what they may tell other sites of its address.
 fn protect(headers: &mut HeaderMap, policy: Option<&HeaderValue>) {
+    let is_page = headers
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    if !is_page {
+        return;
+    }
     if !headers.contains_key(REFERRER_POLICY) {
         headers.insert(
             REFERRER_POLICY,
             HeaderValue::from_static("strict-origin-when-cross-origin"),
         );
     }
-    let is_page = headers
-        .get(CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    if is_page
-        && let Some(policy) = policy
+    if let Some(policy) = policy
         && !headers.contains_key(CONTENT_SECURITY_POLICY)
     {
         headers.insert(CONTENT_SECURITY_POLICY, policy.clone());
