@@ -160,8 +160,21 @@ fn query(s: &Sources<'_>) -> Json {
 }
 
 fn facet_results(s: &Sources<'_>) -> Json {
+    let page = s.page;
+    facets_json(&page.facets, &page.facets_timed_out, |counted| {
+        facet(s, counted)
+    })
+}
+
+/// The facets of a page by name, as `facet` writes each, and the columns of those that
+/// there was no time for.
+pub(super) fn facets_json(
+    facets: &[Facet],
+    timed_out: &[String],
+    facet: impl Fn(&Facet) -> Json,
+) -> Json {
     let mut results = Map::new();
-    for counted in &s.page.facets {
+    for counted in facets {
         // The same column may have facets of several kinds.
         let name = &counted.request.column;
         let mut key = name.clone();
@@ -170,9 +183,9 @@ fn facet_results(s: &Sources<'_>) -> Json {
             n += 1;
             key = format!("{name}_{n}");
         }
-        results.insert(key, facet(s, counted));
+        results.insert(key, facet(counted));
     }
-    json!({"results": results, "timed_out": s.page.facets_timed_out})
+    json!({"results": results, "timed_out": timed_out})
 }
 
 fn facet(s: &Sources<'_>, facet: &Facet) -> Json {

@@ -1,7 +1,8 @@
 //! The facets of a query's result: their links, their JSON, their boxes.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
+use super::extras_json::facets_json;
 use super::facet_html::{FacetBox, FacetLine};
 use super::json::to_json;
 use super::links;
@@ -15,19 +16,10 @@ use crate::text::{css, number};
 
 /// `facet_results`, in the form that tables have.
 pub(super) fn results(s: &Sources<'_>) -> Json {
-    let mut results = Map::new();
-    for counted in &s.page.facets {
-        // The same column may have facets of several kinds.
-        let name = &counted.request.column;
-        let mut key = name.clone();
-        let mut n = 1;
-        while results.contains_key(&key) {
-            n += 1;
-            key = format!("{name}_{n}");
-        }
-        results.insert(key, facet(s, counted));
-    }
-    json!({"results": results, "timed_out": s.page.facets_timed_out})
+    let page = s.page;
+    facets_json(&page.facets, &page.facets_timed_out, |counted| {
+        facet(s, counted)
+    })
 }
 
 fn facet(s: &Sources<'_>, facet: &Facet) -> Json {
